@@ -8,7 +8,7 @@ release := $(build)/release
 .DEFAULT_GOAL := programs
 
 programs: packages ## build the C++ programs, optimized, in build/cpp/release/bin
-	@tools/build release slipway slipway-operator slipway-node
+	@tools/build release slipway slipway-operator slipway-node slipway-assist slipway-agent
 
 payload: programs ## build Kubernetes, etcd and the rest from source, images and the release, in build/release
 	@$(MAKE) --no-print-directory -C payload all BUILD=$(build) SLIPWAY_OPERATOR=$(programs)/slipway-operator

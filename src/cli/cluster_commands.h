@@ -6,6 +6,7 @@
 namespace slipway::cli {
 
 Command backup_command();
+Command restore_command();
 Command create_cluster_command();
 Command create_worker_command();
 Command wait_for_bootstrap_command();

@@ -40,6 +40,7 @@ Result<ClusterDirectory> read_cluster_directory(const Environment& environment, 
     if (!provider::has_provider(member.key())) continue;
     known.platform = member.key();
     known.uri = text_of(member.value(), {"uri"});
+    known.section = emit_json(member.value(), JsonStyle::compact);
   }
   return known;
 }
@@ -51,13 +52,15 @@ ClusterDirectory new_cluster_directory(const Environment& environment, const std
           .cluster = config.name,
           .id = existing.ok() ? existing->id : assets::ClusterId{},
           .platform = config.platform.type,
-          .uri = text_of(config.platform.section, {"URI"})};
+          .uri = text_of(config.platform.section, {"URI"}),
+          .section = emit_json(config.platform.section, JsonStyle::compact)};
 }
 
 Result<OpenedProvider> open_machines(const Environment& environment, const Arguments& arguments, const ClusterDirectory& known,
                                      ProviderUse use) {
   provider::ClusterSelection choice{
-      .cluster = known.cluster, .options = {{"directory", known.folder}, {"infra-id", known.id.infra_id}, {"uri", known.uri}}};
+      .cluster = known.cluster,
+      .options = {{"directory", known.folder}, {"infra-id", known.id.infra_id}, {"uri", known.uri}, {"platform", known.section}}};
   choice.options["state"] = TRY(state_of(environment, arguments, known.folder));
   choice.options["program"] = TRY(own_program());
   if (use == ProviderUse::new_cluster) {

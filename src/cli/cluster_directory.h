@@ -19,6 +19,7 @@ struct ClusterDirectory {
   assets::ClusterId id;
   std::string platform{};  // empty: the program did not create the machines
   std::string uri{};       // of the platform's host, on platform libvirt
+  std::string section{};   // JSON: platform.NAME of the install-config, or the platform's member of metadata.json
 };
 
 // The cluster that will be created from an install-config in a directory; with its id if it has one already.

@@ -67,6 +67,7 @@ std::span<const Command> commands() {
       release_mirror_command(),
       release_remove_command(),
       repair_command(),
+      restore_command(),
       timeline_command(),
       upgrade_command(),
       validate_command(),

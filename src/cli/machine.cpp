@@ -129,8 +129,10 @@ Result<> list(const Environment& environment, const Arguments& arguments) {
 Result<> console_of_platform(const Environment& environment, const Arguments& arguments, const ClusterDirectory& known) {
   const std::string& name = arguments["NAME"];
   if (arguments.has("--follow")) {
-    return error(Code::invalid, "--follow: works on platform local only (on platform libvirt: virsh -c {} console {}-{})",
-                 known.uri, known.id.infra_id, name);
+    const std::string hint =
+        known.uri.empty() ? ""
+                          : fmt::format(" (on platform libvirt: virsh -c {} console {}-{})", known.uri, known.id.infra_id, name);
+    return error(Code::invalid, "--follow: works on platform local only{}", hint);
   }
   const OpenedProvider machines = TRY(open_own_machines(environment, arguments, known));
   const std::string path = fmt::format("host/{}.console.log", name);

@@ -1,11 +1,13 @@
 #include "cluster/backup.h"
 
+#include "backup/backup_set.h"
 #include "base/digest.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "data/data.h"
 #include "kube/conditions.h"
 #include "kube/types.h"
+#include "net/age.h"
 
 #include <fmt/core.h>
 
@@ -64,8 +66,8 @@ Result<std::vector<RemoteFile>> parse_files(const std::string& answer, const std
     if (!size) return error(Code::invalid, "the machine returned '{}' instead of a file with size and hash", line);
     files.push_back({std::string(words[0]), *size, std::string(words[2])});
   }
-  const bool is_expected = files.size() == 2 && files[0].name == fmt::format("snapshot_{}.db", id) &&
-                           files[1].name == fmt::format("static_kuberesources_{}.tar.gz", id);
+  const bool is_expected =
+      files.size() == 2 && files[0].name == backup::snapshot_name(id) && files[1].name == backup::resources_name(id);
   if (!is_expected) return error(Code::invalid, "the machine returned other files than expected: {}", trim(answer));
   return files;
 }
@@ -87,7 +89,8 @@ Result<> fetch(sys::Files& files, const Script& script, const RemoteFile& file, 
 
 // Both files get their names only when they are complete.
 Result<Backup> fetch_all(const Environment& environment, const Script& script, const Master& master, const std::string& id,
-                         const std::string& folder) {
+                         const BackupRequest& request) {
+  const std::string& folder = request.folder;
   const std::string answer = TRY(script.call("take", {}, longest_snapshot));
   const std::vector<RemoteFile> remote = TRY(parse_files(answer, id));
   sys::Files& files = environment.files;
@@ -97,7 +100,14 @@ Result<Backup> fetch_all(const Environment& environment, const Script& script, c
     environment.context.log.info("{}: copying {} ({})", master.name, file.name, human_size(file.size));
     TRY(fetch(files, script, file, paths.back() + ".new"));
   }
-  const SnapshotStatus status = TRY(read_snapshot(paths[0] + ".new"));
+  const backup::SnapshotStatus status = TRY(backup::read_snapshot(paths[0] + ".new"));
+  for (std::string& path : paths) {
+    if (request.recipients.empty()) continue;
+    const std::string encrypted = path + std::string(backup::encrypted_suffix);
+    TRY(net::encrypt_file(files, environment.random, path + ".new", encrypted + ".new", request.recipients));
+    TRY(files.remove(path + ".new"));
+    path = encrypted;
+  }
   TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"sync", "--file-system", folder}}));
   for (const std::string& path : paths) TRY(files.rename(path + ".new", path));
   return Backup{.snapshot = paths[0], .resources = paths[1], .status = status, .master = master};
@@ -166,13 +176,6 @@ std::vector<std::string> changing_operators(const std::vector<Json>& cluster_ope
   return changing;
 }
 
-std::string backup_id(WallTime now, bool is_dirty) {
-  std::string id = to_rfc3339(std::chrono::floor<std::chrono::seconds>(now)).substr(0, 19);  // 2026-11-27T12:00:00
-  std::erase(id, ':');
-  id[10] = '_';
-  return is_dirty ? id + "__POSSIBLY_DIRTY__" : id;
-}
-
 Result<Backup> take_backup(const Environment& environment, kube::Api& api, const BackupRequest& request, const RunOnMaster& run) {
   const sys::Context& context = environment.context;
   const std::vector<Json> operators = TRY(kube::list(context, api, kube::types::cluster_operators, ""));
@@ -187,14 +190,16 @@ Result<Backup> take_backup(const Environment& environment, kube::Api& api, const
   const std::vector<Json> pods = TRY(kube::list(context, api, kube::types::pods, "openshift-etcd", {.labels = "app=etcd"}));
   const Master master = TRY(choose_master(nodes, pods, request.master));
   TRY(environment.files.make_directories(request.folder, 0700));
-  const std::string id = backup_id(context.clock.now(), !changing.empty());
+  const std::string id = backup::backup_id(context.clock.now(), !changing.empty());
   const Script script(context, run, master, id);
-  Result<Backup> backup = fetch_all(environment, script, master, id, request.folder);
+  Result<Backup> backup = fetch_all(environment, script, master, id, request);
   if (const auto removed = script.call("remove", {}, longest_piece); !removed.ok())
     context.log.warn("{}: /var/lib/slipway-backup was not removed: {}", master.name, removed.error().message());
   if (!backup.ok()) {
-    for (const char* name : {"snapshot_{}.db.new", "static_kuberesources_{}.tar.gz.new"})
-      (void)environment.files.remove(fmt::format("{}/{}", request.folder, fmt::format(fmt::runtime(name), id))).ok();
+    for (const std::string& name : {backup::snapshot_name(id), backup::resources_name(id)}) {
+      for (const std::string_view suffix : {std::string_view(), backup::encrypted_suffix})
+        (void)environment.files.remove(fmt::format("{}/{}{}.new", request.folder, name, suffix)).ok();
+    }
     return backup;
   }
   TRY(record(environment, api, backup.value(), context.clock.now()));
@@ -211,7 +216,7 @@ std::vector<std::string> root_command_by_ssh(const std::string& host, const std:
     argv.insert(argv.end(), {"-o", option});
   }
   for (const std::string& key : keys) argv.insert(argv.end(), {"-i", key});
-  argv.insert(argv.end(), {"--", host, fmt::format("sudo {}", join(command, " "))});
+  argv.insert(argv.end(), {"--", host, "sudo " + shell_quote(command)});
   return argv;
 }
 

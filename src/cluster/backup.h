@@ -2,9 +2,8 @@
 // takes them.
 #pragma once
 
-#include "base/time.h"
+#include "backup/snapshot.h"
 #include "cluster/environment.h"
-#include "cluster/etcd_snapshot.h"
 #include "kube/client.h"
 
 #include <functional>
@@ -24,14 +23,15 @@ struct Master {
 using RunOnMaster = std::function<Result<sys::Output>(const sys::Context& context, const Master& master, sys::Command command)>;
 
 struct BackupRequest {
-  std::string folder;      // where the files are written
-  std::string master{};    // empty: any that is ready
-  bool is_forced = false;  // although the control plane is being changed
+  std::string folder;                     // where the files are written
+  std::string master{};                   // empty: any that is ready
+  bool is_forced = false;                 // although the control plane is being changed
+  std::vector<std::string> recipients{};  // public keys of age; empty: the files are not encrypted
 };
 
 struct Backup {
   std::string snapshot, resources;  // paths of the files
-  SnapshotStatus status;
+  backup::SnapshotStatus status;
   Master master;
 };
 
@@ -41,9 +41,6 @@ Result<Master> choose_master(const std::vector<Json>& nodes, const std::vector<J
 
 // The operators of the control plane that are changing it, one line each: a backup would contain half of a change. Pure.
 std::vector<std::string> changing_operators(const std::vector<Json>& cluster_operators);
-
-// "2026-11-27_120000": part of the names of the files. Pure.
-std::string backup_id(WallTime now, bool is_dirty);
 
 // Takes a backup, copies it here, reads it back, and records it in ConfigMap openshift-etcd/recent-backup, where the
 // cluster-version operator looks before an update to another minor version. The files contain all Secrets of the cluster and the

@@ -72,12 +72,6 @@ TEST(ChooseMaster, TakesOneWhoseEtcdWorks) {
   }
 }
 
-TEST(BackupId, IsTheTime) {
-  const WallTime noon = parse_rfc3339("2026-11-27T12:34:56Z").value();
-  EXPECT_EQ(backup_id(noon, false), "2026-11-27_123456");
-  EXPECT_EQ(backup_id(noon, true), "2026-11-27_123456__POSSIBLY_DIRTY__");
-}
-
 TEST(RootCommandBySsh, IsRunWithSudo) {
   const std::vector<std::string> argv = root_command_by_ssh("10.0.0.1", {"/k"}, "/known", {"bash", "-s", "--", "take", "x"});
   EXPECT_EQ(argv.front(), "ssh");

@@ -196,6 +196,11 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
       put({{"apiVersion", "config.openshift.io/v1"}, {"kind", "ClusterOperator"}, {"metadata", {{"name", name}}}});
     }
     put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "tenant"}}}});
+    put({{"apiVersion", "config.openshift.io/v1alpha1"},
+         {"kind", "Backup"},
+         {"metadata", {{"name", "default"}}},
+         {"spec", {{"etcd", {{"schedule", "@daily"}}}}}});
+    put({{"apiVersion", "operator.openshift.io/v1alpha1"}, {"kind", "EtcdBackup"}, {"metadata", {{"name", "one"}}}});
     // The certificate has expired, so that its renewal is checked, too.
     const net::Certificate served = net::make_certificate({.subject = {"system:machine-config-server"},
                                                            .valid_from = now - std::chrono::hours(2),
@@ -276,7 +281,8 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
         of_workloads("openshift-config-operator/openshift-config-operator", config_operator::make_operator({}, {"0.1.0"}), 3),
         of_workloads("openshift-cloud-credential-operator/cloud-credential-operator", cloud_credential::make_operator(), 1),
         of_workloads("openshift-ingress-operator/ingress-operator", ingress::make_operator("r/router@sha256:1"), 8),
-        of_workloads("openshift-network-operator/network-operator", network::make_operator({"r/flannel", "r/proxy"}), 4),
+        of_workloads("openshift-network-operator/network-operator",
+                     network::make_operator({"r/flannel", "r/proxy", "r/operator"}), 4),
         of_workloads("openshift-dns-operator/dns-operator", dns::make_operator("r/coredns"), 4),
         of_workloads("openshift-machine-config-operator/machine-config-operator", machine_config_operator::make_operator("0.1.0"),
                      5),
@@ -297,6 +303,9 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
 
 TEST_F(PermissionsTest, OperatorsHaveThePermissionsTheyNeed) {
   for (const Program& program : operators()) run(program);
+  judge({.account = "openshift-etcd-operator/etcd-operator", .watched = {}},
+        {{"create", "batch", "jobs", "openshift-etcd", ""},
+         {"delete", "batch", "cronjobs", "openshift-etcd", "etcd-backup-default-m"}});
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 

@@ -12,6 +12,7 @@ struct File {
 };
 
 // The files of each folder in data/, sorted by path.
+std::span<const File> assist();              // of the assisted installation service (data/assist/README.md)
 std::span<const File> bootstrap();           // for the bootstrap machine's Ignition config (data/bootstrap/README.md)
 std::span<const File> bootstrap_variants();  // additions for some platforms (data/bootstrap-variants/README.md)
 std::span<const File> cluster();             // the page of `slipway timeline`

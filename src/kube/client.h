@@ -106,6 +106,19 @@ using Objects = std::vector<Json>;
 Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                 const Selection& selection, const std::function<Result<>(const Objects&)>& changed);
 
+// One step of follow_changes. `listing` begins a list of all objects; `listed` ends it: all objects that were not `present` since
+// `listing` do not exist.
+struct Change {
+  enum class Kind { listing, present, removed, listed };
+  Kind kind;
+  Json object{};  // of present and removed
+};
+
+// Like follow, but keeps no objects and sorts nothing: for thousands of objects of which the caller needs a small part. A list is
+// read page by page.
+Result<> follow_changes(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                        const Selection& selection, const std::function<Result<>(Change)>& changed);
+
 // Waits with a watch until `missing` returns nullopt.
 //
 //   what     completes "waiting for ..."

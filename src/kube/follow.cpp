@@ -29,19 +29,23 @@ struct Subject {
   const Selection& selection;
 };
 
-// The objects on the server, updated by the events of a watch.
+using OnChange = std::function<Result<>(Change)>;
+
+// Lists the objects on the server, then watches.
 class Follower {
  public:
-  Follower(Api& api, Subject subject, const std::function<Result<>(const Objects&)>& changed)
-      : api_(api), subject_(subject), changed_(changed) {}
+  Follower(Api& api, Subject subject, const OnChange& changed) : api_(api), subject_(subject), changed_(changed) {}
 
   // Lists and watches until an error; never succeeds.
   Result<> run(const sys::Context& context, Milliseconds limit) {
     has_listed_ = false;
-    objects_ = TRY(list_within(context, api_, limit, subject_.type, subject_.namespace_name, subject_.selection, &version_));
-    std::sort(objects_.begin(), objects_.end(), is_before);
+    TRY(report({Change::Kind::listing}));
+    TRY(list_each(context, api_, limit, subject_.type, subject_.namespace_name, subject_.selection, version_,
+                  [this](Json object) {
+                    return report({Change::Kind::present, std::move(object)});
+                  }));
     has_listed_ = true;
-    TRY(report());
+    TRY(report({Change::Kind::listed}));
     for (;;) {
       is_silent_ = true;
       TRY(api_.stream(context, watch_path(), [this](WatchEvent event) { return take(std::move(event)); }));
@@ -60,8 +64,8 @@ class Follower {
                        path_of(subject_.type, subject_.namespace_name), version_, query_of(subject_.selection));
   }
 
-  Result<> report() {
-    Result<> reported = changed_(objects_);
+  Result<> report(Change change) {
+    Result<> reported = changed_(std::move(change));
     if (!reported.ok()) callers_failure_ = reported.error();
     return reported;
   }
@@ -70,32 +74,64 @@ class Follower {
     is_silent_ = false;
     if (const auto version = find_string(event.object, {"metadata", "resourceVersion"})) version_ = *version;
     if (event.kind == WatchEvent::Kind::bookmark) return Ok{};
-    const auto place = std::lower_bound(objects_.begin(), objects_.end(), event.object, is_before);
-    const bool is_known = place != objects_.end() && !is_before(event.object, *place);
-    if (event.kind == WatchEvent::Kind::deleted) {
-      if (!is_known) return Ok{};
-      objects_.erase(place);
-    } else if (is_known) {
-      *place = std::move(event.object);
-    } else {
-      objects_.insert(place, std::move(event.object));
-    }
-    return report();
+    const bool is_gone = event.kind == WatchEvent::Kind::deleted;
+    return report({is_gone ? Change::Kind::removed : Change::Kind::present, std::move(event.object)});
   }
 
   Api& api_;
   Subject subject_;
-  const std::function<Result<>(const Objects&)>& changed_;
-  Objects objects_;  // sorted
+  const OnChange& changed_;
   std::string version_;
   bool has_listed_ = false;
   bool is_silent_ = true;
   std::optional<Error> callers_failure_;
 };
 
-// follow() with a deadline. not_yet: called for every error that can pass; an error that it returns ends the call
-Result<> follow_until(const sys::Context& context, SteadyTime deadline, Api& api, Subject subject,
-                      const std::function<Result<>(const Objects&)>& changed,
+// Keeps the objects, sorted, and passes all of them on after each change.
+class Collection {
+ public:
+  explicit Collection(const std::function<Result<>(const Objects&)>& changed) : changed_(changed) {}
+
+  Result<> take(Change change) {
+    switch (change.kind) {
+      case Change::Kind::listing:
+        is_listing_ = true;
+        listed_.clear();
+        return Ok{};
+      case Change::Kind::listed:
+        is_listing_ = false;
+        std::sort(listed_.begin(), listed_.end(), is_before);
+        objects_ = std::move(listed_);
+        listed_.clear();
+        return changed_(objects_);
+      case Change::Kind::present:
+      case Change::Kind::removed: break;
+    }
+    if (is_listing_) {
+      listed_.push_back(std::move(change.object));
+      return Ok{};
+    }
+    const auto place = std::lower_bound(objects_.begin(), objects_.end(), change.object, is_before);
+    const bool is_known = place != objects_.end() && !is_before(change.object, *place);
+    if (change.kind == Change::Kind::removed) {
+      if (!is_known) return Ok{};
+      objects_.erase(place);
+    } else if (is_known) {
+      *place = std::move(change.object);
+    } else {
+      objects_.insert(place, std::move(change.object));
+    }
+    return changed_(objects_);
+  }
+
+ private:
+  const std::function<Result<>(const Objects&)>& changed_;
+  Objects objects_, listed_;
+  bool is_listing_ = false;
+};
+
+// follow_changes() with a deadline. not_yet: called for every error that can pass; an error that it returns ends the call
+Result<> follow_until(const sys::Context& context, SteadyTime deadline, Api& api, Subject subject, const OnChange& changed,
                       const std::function<Result<>(const Error&)>& not_yet) {
   Follower follower(api, subject, changed);
   Milliseconds between = pace.first;
@@ -116,13 +152,22 @@ Result<> follow_until(const sys::Context& context, SteadyTime deadline, Api& api
 
 Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                 const Selection& selection, const std::function<Result<>(const Objects&)>& changed) {
+  Collection collection(changed);
+  return follow_changes(context, api, type, namespace_name, selection,
+                        [&](Change change) { return collection.take(std::move(change)); });
+}
+
+Result<> follow_changes(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                        const Selection& selection, const std::function<Result<>(Change)>& changed) {
   std::optional<SteadyTime> failing_since;
   bool is_told = false;
-  const auto on_change = [&](const Objects& objects) {
-    if (is_told) context.log.info("watching {}: the API server answers again", type.plural);
-    failing_since.reset();
-    is_told = false;
-    return changed(objects);
+  const auto on_change = [&](Change change) {
+    if (change.kind == Change::Kind::listed) {
+      if (is_told) context.log.info("watching {}: the API server answers again", type.plural);
+      failing_since.reset();
+      is_told = false;
+    }
+    return changed(std::move(change));
   };
   return follow_until(context, SteadyTime::max(), api, {type, namespace_name, selection}, on_change,
                       [&](const Error& failure) -> Result<> {
@@ -148,7 +193,7 @@ Result<> wait_until(const sys::Context& context, Api& api, std::string_view what
   bool is_done = false;
   // Ends the watch at the deadline. Started with the first list: before that, the limits of requests and pauses are sufficient.
   std::jthread timer;
-  auto observe = [&](const Objects& objects) -> Result<> {
+  const std::function<Result<>(const Objects&)> observe = [&](const Objects& objects) -> Result<> {
     Result<std::optional<std::string>> seen = missing(objects);
     if (seen.ok() && !seen.value()) {
       is_done = true;
@@ -169,12 +214,15 @@ Result<> wait_until(const sys::Context& context, Api& api, std::string_view what
     return Ok{};
   };
   const Error late = error(Code::timeout, "timed out");
-  const Result<> ended = follow_until(context.with_stop(stop.get_token()), deadline, api, {type, namespace_name, selection},
-                                      observe, [&](const Error& failure) -> Result<> {
-                                        reason = failure.message();
-                                        if (context.clock.steady() >= deadline) return late;
-                                        return Ok{};
-                                      });
+  Collection collection(observe);
+  const Result<> ended = follow_until(
+      context.with_stop(stop.get_token()), deadline, api, {type, namespace_name, selection},
+      [&](Change change) { return collection.take(std::move(change)); },
+      [&](const Error& failure) -> Result<> {
+        reason = failure.message();
+        if (context.clock.steady() >= deadline) return late;
+        return Ok{};
+      });
   if (is_done) return Ok{};
   if (context.stop.stop_requested()) return error(Code::cancelled, "waiting for {}: stopped: {}", what, reason);
   const Code code = ended.error().code();

@@ -79,6 +79,7 @@ inline const ResourceType cluster_operators{"config.openshift.io", "v1", "cluste
 inline const ResourceType infrastructures{"config.openshift.io", "v1", "infrastructures", "Infrastructure", false};
 inline const ResourceType networks{"config.openshift.io", "v1", "networks", "Network", false};
 inline const ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
+inline const ResourceType etcd_backups{"operator.openshift.io", "v1alpha1", "etcdbackups", "EtcdBackup", false};
 inline const ResourceType kube_apiservers{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false};
 inline const ResourceType kube_controller_managers{"operator.openshift.io", "v1", "kubecontrollermanagers",
                                                    "KubeControllerManager", false};
@@ -91,6 +92,7 @@ inline const ResourceType api_servers{"config.openshift.io", "v1", "apiservers",
 inline const ResourceType authentications{"config.openshift.io", "v1", "authentications", "Authentication", false};
 inline const ResourceType images{"config.openshift.io", "v1", "images", "Image", false};
 inline const ResourceType node_settings{"config.openshift.io", "v1", "nodes", "Node", false};
+inline const ResourceType backups{"config.openshift.io", "v1alpha1", "backups", "Backup", false};
 inline const ResourceType proxies{"config.openshift.io", "v1", "proxies", "Proxy", false};
 
 // Operator settings.

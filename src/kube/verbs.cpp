@@ -80,21 +80,33 @@ Result<std::vector<Json>> list(const sys::Context& context, Api& api, const Reso
 Result<std::vector<Json>> list_within(const sys::Context& context, Api& api, Milliseconds limit, const ResourceType& type,
                                       std::string_view namespace_name, const Selection& selection, std::string* version) {
   std::vector<Json> objects;
+  std::string seen;
+  TRY(list_each(context, api, limit, type, namespace_name, selection, seen, [&](Json object) -> Result<> {
+    objects.push_back(std::move(object));
+    return Ok{};
+  }));
+  if (version) *version = std::move(seen);
+  return objects;
+}
+
+Result<> list_each(const sys::Context& context, Api& api, Milliseconds limit, const ResourceType& type,
+                   std::string_view namespace_name, const Selection& selection, std::string& version,
+                   const std::function<Result<>(Json)>& on_object) {
   std::string next;
   int size = largest_page;
   do {
     Json page = TRY(list_page(context, api, limit, path_of(type, namespace_name), query_of(selection), next, size));
     next = find_string(page, {"metadata", "continue"}).value_or("");
-    if (version) *version = find_string(page, {"metadata", "resourceVersion"}).value_or("");
+    version = find_string(page, {"metadata", "resourceVersion"}).value_or("");
     Json* items = page.is_object() ? page.get_object().if_contains("items") : nullptr;
     if (!items || !items->is_array()) continue;
     for (Json& item : items->get_array()) {
       set_missing(item, "apiVersion", type.api_version());
       set_missing(item, "kind", type.kind);
-      objects.push_back(std::move(item));
+      TRY(on_object(std::move(item)));
     }
   } while (!next.empty());
-  return objects;
+  return Ok{};
 }
 
 Result<Json> create(const sys::Context& context, Api& api, const ResourceType& type, const Json& object) {

@@ -12,4 +12,10 @@ std::string query_of(const Selection& selection);
 Result<std::vector<Json>> list_within(const sys::Context& context, Api& api, Milliseconds limit, const ResourceType& type,
                                       std::string_view namespace_name, const Selection& selection, std::string* version);
 
+// The same, one object after the other: only one page is in memory. Stores the resourceVersion in `version`.
+// errors: also those of `on_object`
+Result<> list_each(const sys::Context& context, Api& api, Milliseconds limit, const ResourceType& type,
+                   std::string_view namespace_name, const Selection& selection, std::string& version,
+                   const std::function<Result<>(Json)>& on_object);
+
 }  // namespace slipway::kube

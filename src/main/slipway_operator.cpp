@@ -13,6 +13,7 @@
 #include "components/config_operator/operator.h"
 #include "components/config_operator/operator_render.h"
 #include "components/dns/operator.h"
+#include "components/etcd/backup_command.h"
 #include "components/etcd/discover.h"
 #include "components/etcd/first_start.h"
 #include "components/etcd/operator.h"
@@ -36,6 +37,7 @@
 #include "components/machine_config_server/bootstrap.h"
 #include "components/machine_config_server/cluster.h"
 #include "components/network/operator.h"
+#include "components/network/policy/agent.h"
 #include "components/node_tuning/render.h"
 #include "components/program/program.h"
 #include "components/router/start.h"
@@ -101,6 +103,7 @@ constexpr std::array programs = {
     Program{"cluster-bootstrap", "version", "", components::cluster_bootstrap::run_version},
     Program{"cluster-config-operator", "operator", "[FLAGS]", components::config_operator::run_operator},
     Program{"cluster-config-operator", "render", "FLAGS", components::config_operator::run_operator_render},
+    Program{"cluster-etcd-operator", "backup", "FLAGS", components::etcd::run_backup},
     Program{"cluster-etcd-operator", "operator", "[FLAGS]", components::etcd::run_operator},
     Program{"cluster-etcd-operator", "render", "FLAGS", components::etcd::run_render},
     Program{"cluster-etcd-operator", "start-member", "FLAGS -- PROGRAM [ARGUMENT]...", components::etcd::run_start_member},
@@ -112,6 +115,7 @@ constexpr std::array programs = {
     Program{"cluster-kube-controller-manager-operator", "render", "FLAGS", components::kube_controller_manager::run_render},
     Program{"cluster-kube-scheduler-operator", "operator", "[FLAGS]", components::kube_scheduler::run_operator},
     Program{"cluster-kube-scheduler-operator", "render", "FLAGS", components::kube_scheduler::run_render},
+    Program{"cluster-network-operator", "policy-agent", "FLAGS", components::network::run_policy_agent},
     Program{"cluster-network-operator", "start", "[FLAGS]", components::network::run_operator},
     Program{"cluster-node-tuning-operator", "render", "FLAGS", components::node_tuning::run_render},
     Program{"cluster-policy-controller", "start", "FLAGS", components::kube_controller_manager::run_policy_controller},

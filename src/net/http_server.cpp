@@ -30,7 +30,8 @@ namespace {
 // Handlers have their own threads, so that a slow handler does not delay the connections of an I/O thread.
 constexpr int handlers_per_thread = 8;
 constexpr int backlog = 1024;
-constexpr Milliseconds check_interval{500};  // between checks for connections over their exchange limit
+constexpr Seconds stream_time = std::chrono::hours(24);  // a client of a longer stream asks again
+constexpr Milliseconds check_interval{500};              // between checks for connections over their exchange limit
 // Large enough to send a rendered config at once, without waiting for the socket again.
 constexpr int send_buffer = 512 * 1024;
 // Four records of TLS. libmicrohttpd itself reads files in pieces of 4 KiB.
@@ -46,7 +47,8 @@ struct Exchange {
   ServerRequest request;
   ServerAnswer answer;
   MHD_Connection* connection = nullptr;
-  bool started = false;    // the headers are complete
+  bool started = false;  // the headers are complete
+  std::size_t body_limit = 0;
   bool too_large = false;  // the body exceeded the limit and was dropped
   bool answered = false;
 };
@@ -130,6 +132,78 @@ struct OpenFile {
   static void close(void* self) { delete static_cast<OpenFile*>(self); }
 };
 
+constexpr std::size_t stream_limit = 1 << 20;  // bytes that wait for a client
+
+}  // namespace
+
+void AnswerStream::resume(State& state) {
+  if (state.suspended != nullptr) MHD_resume_connection(static_cast<MHD_Connection*>(std::exchange(state.suspended, nullptr)));
+}
+
+bool AnswerStream::write(std::string_view text) {
+  return state_.with_lock([&](State& state) {
+    if (state.is_ended || state.is_gone) return false;
+    if (state.waiting.size() + text.size() > stream_limit) {
+      state.is_gone = true;
+    } else {
+      state.waiting += text;
+    }
+    resume(state);
+    return !state.is_gone;
+  });
+}
+
+void AnswerStream::end() {
+  state_.with_lock([](State& state) {
+    state.is_ended = true;
+    resume(state);
+  });
+}
+
+bool AnswerStream::is_open() const {
+  return state_.with_lock([](const State& state) { return !state.is_ended && !state.is_gone; });
+}
+
+// Gives the text of a stream to libmicrohttpd. A connection without text is suspended until there is some.
+struct StreamReader {
+  std::shared_ptr<AnswerStream> stream;
+  MHD_Connection* connection = nullptr;
+
+  static ssize_t read(void* self, std::uint64_t, char* buffer, std::size_t size) {
+    auto& reader = *static_cast<StreamReader*>(self);
+    return reader.stream->state_.with_lock([&](AnswerStream::State& state) -> ssize_t {
+      if (state.is_gone) return MHD_CONTENT_READER_END_WITH_ERROR;
+      if (!state.waiting.empty()) {
+        const std::size_t count = std::min(size, state.waiting.size());
+        std::copy_n(state.waiting.begin(), count, buffer);
+        state.waiting.erase(0, count);
+        return static_cast<ssize_t>(count);
+      }
+      if (state.is_ended) return MHD_CONTENT_READER_END_OF_STREAM;
+      state.suspended = reader.connection;
+      MHD_suspend_connection(reader.connection);
+      return 0;
+    });
+  }
+  static void close(void* self) {
+    const std::unique_ptr<StreamReader> reader(static_cast<StreamReader*>(self));
+    reader->stream->state_.with_lock([](AnswerStream::State& state) {
+      state.is_gone = true;
+      state.suspended = nullptr;
+    });
+  }
+};
+
+namespace {
+
+MHD_Response* make_stream_response(MHD_Connection* connection, const std::shared_ptr<AnswerStream>& stream) {
+  auto reader = std::make_unique<StreamReader>(StreamReader{stream, connection});
+  MHD_Response* response =
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, file_piece, &StreamReader::read, reader.get(), &StreamReader::close);
+  if (response != nullptr) (void)reader.release();
+  return response;
+}
+
 // Null if the file cannot be read or does not have the part.
 MHD_Response* make_file_response(const FilePart& part) {
   // O_NONBLOCK: opening a pipe would wait for its writer.
@@ -146,7 +220,8 @@ MHD_Response* make_file_response(const FilePart& part) {
   return response;
 }
 
-MHD_Response* make_response(const ServerAnswer& answer) {
+MHD_Response* make_response(MHD_Connection* connection, const ServerAnswer& answer) {
+  if (answer.stream) return make_stream_response(connection, answer.stream);
   if (answer.file) return make_file_response(*answer.file);
   if (answer.body == nullptr || answer.body->empty()) {
     return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
@@ -161,7 +236,7 @@ MHD_Response* make_response(const ServerAnswer& answer) {
 
 // Queues the answer on the connection; MHD_NO closes the connection.
 MHD_Result send_answer(MHD_Connection* connection, const ServerAnswer& answer) {
-  MHD_Response* response = make_response(answer);
+  MHD_Response* response = make_response(connection, answer);
   if (response == nullptr && answer.file) return send_answer(connection, text_answer(500, "internal server error\n"));
   if (response == nullptr) return MHD_NO;
   bool fine = true;
@@ -196,6 +271,7 @@ ServerAnswer text_answer(int status, std::string text, std::string_view type) {
 struct HttpServer::State {
   Handler handler;
   std::size_t body_limit = 0;
+  std::function<std::size_t(const ServerRequest&)> body_limit_of;
   int port = 0;
   MHD_Daemon* daemon = nullptr;
   struct OpenConnection {
@@ -206,7 +282,8 @@ struct HttpServer::State {
   Seconds exchange_limit{0};
   std::uint64_t slowest_file_rate = 0;
   Guarded<std::map<MHD_Connection*, OpenConnection>>
-      open;                     // if there is an exchange_limit; entries are erased before the socket closes
+      open;  // if there is an exchange_limit; entries are erased before the socket closes
+  Guarded<std::vector<std::weak_ptr<AnswerStream>>> streams;
   Guarded<bool> closed{false};  // requests are no longer queued
   Queue<Exchange*> waiting;     // owned by their connections, which do not change while suspended
   std::stop_source stop;
@@ -216,6 +293,7 @@ struct HttpServer::State {
   void run_handlers(const std::stop_token& token);
   void end_slow_connections(const std::stop_token& token);
   void restart_limit(MHD_Connection* connection, const ServerAnswer* answer = nullptr);
+  void add_stream(const std::shared_ptr<AnswerStream>& stream);
   MHD_Result take(MHD_Connection* connection, Exchange& exchange, std::string_view method, std::string_view path,
                   std::string_view piece);
 
@@ -261,11 +339,21 @@ void HttpServer::State::run_handlers(const std::stop_token& token) {
 void HttpServer::State::restart_limit(MHD_Connection* connection, const ServerAnswer* answer) {
   if (exchange_limit.count() == 0) return;
   Seconds limit = exchange_limit;
+  if (answer != nullptr && answer->stream) limit += stream_time;
   if (answer != nullptr && answer->file) limit += Seconds(answer->file->length / std::max<std::uint64_t>(slowest_file_rate, 1));
   open.with_lock([&](auto& all) {
     const auto found = all.find(connection);
     if (found != all.end()) found->second.deadline = clock.steady() + limit;
   });
+}
+
+void HttpServer::State::add_stream(const std::shared_ptr<AnswerStream>& stream) {
+  streams.with_lock([&](auto& all) {
+    std::erase_if(all, [](const std::weak_ptr<AnswerStream>& each) { return each.expired(); });
+    all.push_back(stream);
+  });
+  // The destructor may have ended the others already.
+  if (closed.with_lock([](bool is_closed) { return is_closed; })) stream->end();
 }
 
 // Shuts the sockets down without closing them: libmicrohttpd then ends the connections as if the clients had closed them.
@@ -294,20 +382,23 @@ MHD_Result HttpServer::State::take(MHD_Connection* connection, Exchange& exchang
       return MHD_YES;
     };
     MHD_get_connection_values(connection, MHD_HEADER_KIND, add, &request.headers);
+    exchange.body_limit = body_limit_of ? body_limit_of(request) : body_limit;
     return MHD_YES;
   }
   if (!piece.empty()) {
     // Read a body over the limit to its end: a client that is still sending would not read the answer.
-    exchange.too_large = exchange.too_large || request.body.size() + piece.size() > body_limit;
+    exchange.too_large = exchange.too_large || request.body.size() + piece.size() > exchange.body_limit;
     if (!exchange.too_large) request.body += piece;
     return MHD_YES;
   }
   if (exchange.answered) {
-    if (exchange.answer.file) restart_limit(connection, &exchange.answer);
+    if (exchange.answer.file || exchange.answer.stream) restart_limit(connection, &exchange.answer);
+    if (exchange.answer.stream) add_stream(exchange.answer.stream);
     return send_answer(connection, exchange.answer);
   }
   if (exchange.too_large) {
-    return send_answer(connection, text_answer(413, fmt::format("request too large, at most {}\n", human_size(body_limit))));
+    return send_answer(connection,
+                       text_answer(413, fmt::format("request too large, at most {}\n", human_size(exchange.body_limit))));
   }
   restart_limit(connection);
   const bool queued = closed.with_lock([&](bool is_closed) {
@@ -325,6 +416,11 @@ HttpServer::State::~State() {
   closed.with_lock([](bool& is_closed) { is_closed = true; });
   stop.request_stop();
   threads.clear();  // joins: all queued requests are answered and no connection is suspended, as MHD_stop_daemon requires
+  streams.with_lock([](auto& all) {
+    for (const std::weak_ptr<AnswerStream>& each : all) {
+      if (const std::shared_ptr<AnswerStream> stream = each.lock()) stream->end();
+    }
+  });
   MHD_stop_daemon(daemon);
 }
 
@@ -338,6 +434,7 @@ Result<HttpServer> HttpServer::listen(const ServerOptions& options, Handler hand
   auto state = std::make_unique<State>();
   state->handler = std::move(handler);
   state->body_limit = options.body_limit;
+  state->body_limit_of = options.body_limit_of;
   state->port = port_of(listener);
   state->exchange_limit = options.exchange_limit;
   state->slowest_file_rate = options.slowest_file_rate;

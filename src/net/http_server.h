@@ -4,6 +4,7 @@
 //   ServerAnswer answer(const ServerRequest& request) { return {.status = 200, .body = config}; }
 #pragma once
 
+#include "base/guarded.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "net/http.h"
@@ -36,6 +37,32 @@ struct FilePart {
   std::uint64_t length = 0;
 };
 
+// The body of an answer that is written piece by piece, long after the handler returned: server-sent events, answers that wait
+// for something. Threads: any.
+class AnswerStream {
+ public:
+  // Sends the text as soon as the client takes it. False if the client has left, or takes so little that more than 1 MiB waits;
+  // the text is then dropped and the connection ends.
+  bool write(std::string_view text);
+
+  // Ends the answer after the text so far.
+  void end();
+
+  bool is_open() const;  // the client has not left, and the answer has not ended
+
+ private:
+  friend class HttpServer;
+  friend struct StreamReader;
+  struct State {
+    std::string waiting{};
+    bool is_ended = false;
+    bool is_gone = false;       // the connection has ended
+    void* suspended = nullptr;  // the connection, while it has nothing to send
+  };
+  static void resume(State& state);
+  Guarded<State> state_;
+};
+
 struct ServerAnswer {
   int status = 200;
   std::vector<Header> headers{};
@@ -44,6 +71,8 @@ struct ServerAnswer {
   // Instead of `body`; sent from the disk, a piece at a time. A file that cannot be opened or that ends before the part is
   // answered with 500. A file that becomes shorter meanwhile ends the connection
   std::optional<FilePart> file{};
+  // Instead of both. The idle limit does not count while there is nothing to send. The server ends it when it is destroyed.
+  std::shared_ptr<AnswerStream> stream{};
 };
 
 // An answer with a text body and its content type.
@@ -62,6 +91,8 @@ struct ServerOptions {
   int connections = 512;             // further connections wait
   int connections_per_address = 0;   // further connections of an address are closed at once; 0: no limit
   std::size_t body_limit = 1 << 20;  // of a request; larger requests are answered with 413
+  // Another limit for some requests, by their head: method, path, query, headers. Null: body_limit for all
+  std::function<std::size_t(const ServerRequest& head)> body_limit_of{};
   Seconds idle_limit{30};
   // Maximum time from the connection (or the previous answer) to the end of a request, and again from there to the end of its
   // answer. It ends the connections of slow clients, which the idle limit does not end. 0: no limit

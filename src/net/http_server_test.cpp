@@ -60,6 +60,76 @@ TEST(HttpServer, GivesTheHandlerTheWholeRequest) {
   EXPECT_EQ(post->body, "POST / ? 127.0.0.1 - " + std::string(100'000, 'x'));
 }
 
+TEST(HttpServer, SendsAStreamAsItIsWritten) {
+  const auto stream = std::make_shared<AnswerStream>();
+  const HttpServer server = serve([&](const ServerRequest&) {
+    return ServerAnswer{.status = 200, .headers = {{"Content-Type", "text/event-stream"}}, .stream = stream};
+  });
+  EXPECT_TRUE(stream->write("first "));
+  CurlHttp http;
+  std::string received;
+  const auto sink = [&](std::string_view piece) -> Result<> {
+    received += piece;
+    // The next piece is written when the one before has arrived.
+    if (received == "first ") {
+      EXPECT_TRUE(stream->write("second "));
+    }
+    if (received == "first second ") {
+      EXPECT_TRUE(stream->is_open());
+      EXPECT_TRUE(stream->write(std::string(100'000, 'x')));
+      stream->end();
+      EXPECT_FALSE(stream->write("late"));
+    }
+    return Ok{};
+  };
+  const auto answer = http.send({.url = url_of(server)}, {}, sink);
+  ASSERT_TRUE(answer.ok()) << answer.error().message();
+  EXPECT_EQ(received, "first second " + std::string(100'000, 'x'));
+}
+
+TEST(HttpServer, EndsItsStreamsWithItself) {
+  const auto stream = std::make_shared<AnswerStream>();
+  std::optional<HttpServer> server = serve([&](const ServerRequest&) { return ServerAnswer{.stream = stream}; });
+  const Url url = url_of(*server);
+  std::binary_semaphore has_begun(0);
+  std::jthread client([&] {
+    CurlHttp http;
+    const auto answer = http.send({.url = url}, {}, [&](std::string_view) -> Result<> {
+      has_begun.release();
+      return Ok{};
+    });
+    EXPECT_TRUE(answer.ok()) << answer.error().message();
+  });
+  EXPECT_TRUE(stream->write("a"));
+  has_begun.acquire();
+  server.reset();
+  EXPECT_FALSE(stream->is_open());
+}
+
+TEST(HttpServer, NoticesThatTheClientOfAStreamHasLeft) {
+  const auto stream = std::make_shared<AnswerStream>();
+  const HttpServer server = serve([&](const ServerRequest&) { return ServerAnswer{.stream = stream}; });
+  EXPECT_TRUE(stream->write("a"));
+  CurlHttp http;
+  const auto answer =
+      http.send({.url = url_of(server)}, {}, [](std::string_view) -> Result<> { return error(Code::cancelled, "enough"); });
+  EXPECT_FALSE(answer.ok());
+  testing_support::RealTimeContext context;
+  for (int i = 0; i < 500 && stream->write("b"); ++i) {
+    context.clock.wait(context.clock.steady() + Milliseconds(10), {}, nullptr, 0);
+  }
+  EXPECT_FALSE(stream->is_open());
+}
+
+TEST(HttpServer, LimitsBodiesByTheHeadOfTheRequest) {
+  ServerOptions options{.body_limit_of = [](const ServerRequest& head) { return head.path == "/logs" ? 100'000 : 10; }};
+  const HttpServer server = serve(echo, options);
+  CurlHttp http;
+  const std::string body(1'000, 'x');
+  EXPECT_EQ(http.send({.method = "POST", .url = url_of(server, "/logs"), .body = body}, {})->status, 200);
+  EXPECT_EQ(http.send({.method = "POST", .url = url_of(server, "/other"), .body = body}, {})->status, 413);
+}
+
 TEST(HttpServer, AnswersHeadLikeGetWithoutTheBody) {
   const HttpServer server = serve(echo);
   CurlHttp http;

@@ -70,11 +70,19 @@ Result<IpAddress> parse_ip(std::string_view text) {
   if (copy.size() != text.size() || inet_pton(AF_INET6, copy.c_str(), address.bytes_.data()) != 1) {
     return error(Code::invalid, "'{}' is not an IP address", to_utf8(text));
   }
-  if (std::equal(mapped_prefix.begin(), mapped_prefix.end(), address.bytes_.begin())) {
-    IpAddress v4;
-    std::copy_n(address.bytes_.begin() + mapped_prefix.size(), v4_size, v4.bytes_.begin());
-    return v4;
+  return ip_of_bytes({reinterpret_cast<const char*>(address.bytes_.data()), address.bytes_.size()});
+}
+
+Result<IpAddress> ip_of_bytes(std::string_view bytes) {
+  IpAddress address;
+  if (bytes.size() != v4_size && bytes.size() != address.bytes_.size()) {
+    return error(Code::invalid, "an IP address has 4 or 16 bytes, not {}", bytes.size());
   }
+  const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const bool is_mapped = bytes.size() != v4_size && std::equal(mapped_prefix.begin(), mapped_prefix.end(), from);
+  if (is_mapped) return ip_of_bytes(bytes.substr(mapped_prefix.size()));
+  address.v4_ = bytes.size() == v4_size;
+  std::copy_n(from, bytes.size(), address.bytes_.begin());
   return address;
 }
 

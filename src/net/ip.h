@@ -26,6 +26,7 @@ class IpAddress {
 
  private:
   friend Result<IpAddress> parse_ip(std::string_view text);
+  friend Result<IpAddress> ip_of_bytes(std::string_view bytes);
   friend struct Cidr;
   friend Result<struct Cidr> parse_cidr(std::string_view text);
 
@@ -37,6 +38,7 @@ class IpAddress {
 Result<IpAddress> parse_ip(std::string_view text);
 std::string to_string(const IpAddress& address);  // RFC 5952
 bool is_ip(std::string_view text);
+Result<IpAddress> ip_of_bytes(std::string_view bytes);  // 4 or 16, as in packets. errors: invalid: another number
 
 // "[fd00::5]:6443", "10.97.77.5:6443", "api.example.com:6443"
 std::string host_and_port(std::string_view host, int port);

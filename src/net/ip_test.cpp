@@ -181,5 +181,12 @@ TEST(Cidr, NumbersItsHosts) {
   EXPECT_EQ(cidr("10.0.0.0/24").host(256).error().message(), "10.0.0.0/24 has no address number 256");
 }
 
+TEST(Ip, OfThePacketsBytes) {
+  EXPECT_EQ(to_string(ip_of_bytes(std::string("\x0a\0\0\1", 4)).value()), "10.0.0.1");
+  EXPECT_EQ(to_string(ip_of_bytes(std::string("\xfd", 1) + std::string(14, '\0') + "\5").value()), "fd00::5");
+  EXPECT_EQ(to_string(ip_of_bytes(std::string(10, '\0') + "\xff\xff\x0a\1\2\3").value()), "10.1.2.3");
+  for (const std::size_t size : {0, 3, 5, 15, 17}) EXPECT_FALSE(ip_of_bytes(std::string(size, '\0')).ok()) << size;
+}
+
 }  // namespace
 }  // namespace slipway::net

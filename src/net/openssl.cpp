@@ -12,14 +12,6 @@ Error problem(Code code, std::string_view doing) {
   return words == nullptr ? error(code, "{}", doing) : error(code, "{}: {}", doing, words);
 }
 
-std::string hmac_sha256(std::string_view key, std::string_view text) {
-  std::string code(32, '\0');
-  CHECK(EVP_Q_mac(nullptr, "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(),
-                  reinterpret_cast<const unsigned char*>(text.data()), text.size(), reinterpret_cast<unsigned char*>(code.data()),
-                  code.size(), nullptr) != nullptr);
-  return code;
-}
-
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 Bio reader(std::string_view text) {

@@ -1,5 +1,5 @@
-// Shared by the files that implement x509.h: OpenSSL's objects as handles that free themselves, and conversions between them and
-// slipway's types. For the files x509_*.cpp only.
+// Shared by the files that implement x509.h and age.h: OpenSSL's objects as handles that free themselves, and conversions between
+// them and slipway's types. For the files x509_*.cpp and age.cpp only.
 #pragma once
 
 #include "base/result.h"
@@ -53,8 +53,6 @@ using Bytes = Handle<T, free_bytes>;
 
 // The reason of the last OpenSSL failure, if there is one. Clears OpenSSL's error queue.
 Error problem(Code code, std::string_view doing);
-
-std::string hmac_sha256(std::string_view key, std::string_view text);
 
 // ---- text
 

@@ -1,6 +1,6 @@
 #include "net/seeded_stream.h"
 
-#include "net/openssl.h"
+#include "net/hmac.h"
 
 namespace slipway::net {
 

@@ -78,6 +78,9 @@ Result<Secret> private_key(const Secret& pem);
 // The public key of a private key, PEM ("PUBLIC KEY"). errors: invalid: no key
 Result<std::string> public_key(const Secret& key);
 
+// The signature of a text by an ECDSA or RSA key, with SHA-256, or by an Ed25519 key; DER for ECDSA. errors: invalid: no key; internal
+Result<std::string> sign(const Secret& key, std::string_view text);
+
 // Whether the private key of `public_key` (PEM, "PUBLIC KEY"; Ed25519 or ECDSA with SHA-256, DER) signed the text.
 // errors: invalid: no public key
 Result<bool> is_signature_of(std::string_view public_key, std::string_view text, std::string_view signature);

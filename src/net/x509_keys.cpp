@@ -125,6 +125,22 @@ Result<std::string> public_key(const Secret& key) {
   return written(out);
 }
 
+Result<std::string> sign(const Secret& key, std::string_view text) {
+  const Key read = TRY(read_key(key));
+  const Handle<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+  std::size_t size = 0;
+  if (EVP_DigestSignInit(context.get(), nullptr, digest_for(read.get()), nullptr, read.get()) != 1 ||
+      EVP_DigestSign(context.get(), nullptr, &size, bytes, text.size()) != 1) {
+    return problem(Code::internal, "preparing a signature");
+  }
+  std::string signature(size, '\0');
+  auto* target = reinterpret_cast<unsigned char*>(signature.data());
+  if (EVP_DigestSign(context.get(), target, &size, bytes, text.size()) != 1) return problem(Code::internal, "signing");
+  signature.resize(size);
+  return signature;
+}
+
 Result<bool> is_signature_of(std::string_view public_key, std::string_view text, std::string_view signature) {
   const Key key(PEM_read_bio_PUBKEY(reader(public_key).get(), nullptr, no_passphrase, nullptr));
   if (!key) return problem(Code::invalid, "the public key cannot be read");

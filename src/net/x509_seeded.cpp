@@ -1,6 +1,7 @@
 // Keys and signatures that follow from given random numbers (--seed). OpenSSL's own functions take no random numbers from their
 // caller, so this file finds primes, chooses scalars and computes the nonce of a signature.
 #include "base/check.h"
+#include "net/hmac.h"
 #include "net/openssl.h"
 
 #include <algorithm>

@@ -85,6 +85,17 @@ TEST(Certificate, EachHasItsOwnKeyAndSerial) {
   EXPECT_EQ(keys.size(), 100u);
 }
 
+TEST(Signature, IsOfTheKeyAndTheText) {
+  for (const KeyType type : {KeyType::p256, KeyType::rsa2048}) {
+    const Secret key = make_key(type).value();
+    const std::string signature = sign(key, "text").value(), own = public_key(key).value();
+    EXPECT_TRUE(is_signature_of(own, "text", signature).value());
+    EXPECT_FALSE(is_signature_of(own, "another text", signature).value());
+    EXPECT_FALSE(is_signature_of(public_key(make_key(type).value()).value(), "text", signature).value());
+  }
+  EXPECT_FALSE(sign(Secret("no key"), "text").ok());
+}
+
 TEST(Certificate, IsSignedByItsIssuerOnly) {
   const Certificate ca = make(ca_spec()), same_name = make(ca_spec()), server = make(server_spec(), &ca);
   EXPECT_TRUE(is_signed_by(server.pem, ca.pem).value());

@@ -1,5 +1,6 @@
 #include "provider/providers.h"
 
+#include "provider/aws/aws_provider.h"
 #include "provider/libvirt/libvirt_provider.h"
 #include "provider/local/local_provider.h"
 
@@ -18,6 +19,7 @@ struct Row {
 constexpr std::array providers = {
     Row{"local", local::open_local_provider},
     Row{"libvirt", libvirt::open_libvirt_provider},
+    Row{"aws", aws::open_aws_provider},
 };
 
 const Row* find_row(std::string_view platform) {
@@ -34,7 +36,7 @@ Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environm
   if (const Row* row = find_row(platform)) return row->open(environment, std::move(selection));
   return error(
       Code::invalid,
-      "platform {}: this version creates machines on platforms local and libvirt only (run `slipway create ignition-configs` and "
+      "platform {}: this version creates machines on platforms local, libvirt and aws only (run `slipway create ignition-configs` and "
       "create the machines yourself)",
       platform);
 }

@@ -44,6 +44,9 @@ class FakePlatform final : public provider::plan::Platform {
   std::function<std::optional<Error>(const std::string& call)> fail{};
   std::function<void(const std::string& call)> during{};  // called within each call, in parallel
   int most_in_flight = 0;
+  int tries = 1;  // attempts()
+
+  int attempts() const override { return tries; }
 
   Result<std::optional<Found>> find(const sys::Context&, const Resource& resource) override {
     return call("find " + resource.key(), [&](bool) -> Result<std::optional<Found>> {

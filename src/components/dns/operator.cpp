@@ -27,6 +27,7 @@ const std::vector<Watched> watched = {
     {kube::types::dns_settings, "", {.fields = fmt::format("metadata.name={}", settings_name)}},
     {kube::types::daemon_sets, std::string(space)},
     {kube::types::services, std::string(space)},
+    {kube::types::network_policies, std::string(space)},
     {kube::types::config_maps, std::string(space), {.fields = fmt::format("metadata.name={}", operand_name)}},
 };
 

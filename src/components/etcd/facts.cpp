@@ -57,6 +57,7 @@ MembershipInput Cluster::membership(ObservedMembers members, WallTime now) const
           .is_delayed = is_delayed,
           .is_bootstrap_complete = is_bootstrap_complete,
           .is_managed = is_managed,
+          .may_defragment = may_defragment,
           .now = now};
 }
 
@@ -77,6 +78,7 @@ Cluster read_cluster(const Snapshot& seen) {
     cluster.is_delayed = find(*object, {"metadata", "annotations", "openshift.io/delayed-bootstrap"}) != nullptr;
   }
   cluster.is_bootstrap_complete = bootstrap_is_complete(seen);
+  cluster.may_defragment = seen.find(kube::types::config_maps, operator_space, "etcd-disable-defrag") == nullptr;
   if (settings) {
     cluster.is_managed = components::is_managed(*settings);
   }
@@ -109,15 +111,22 @@ Json facts_object(const Facts& facts) {
                        {"problem", it.problem}});
   }
   for (const Change& change : facts.changes) changes.push_back({{"reason", change.reason}, {"message", change.message}});
-  return {{"apiVersion", facts_type.api_version()}, {"kind", facts_type.kind},        {"metadata", {{"name", "cluster"}}},
-          {"members", std::move(members)},          {"unreadable", facts.unreadable}, {"refused", facts.refused},
+  return {{"apiVersion", facts_type.api_version()},
+          {"kind", facts_type.kind},
+          {"metadata", {{"name", "cluster"}}},
+          {"members", std::move(members)},
+          {"unreadable", facts.unreadable},
+          {"refused", facts.refused},
+          {"notDefragmented", facts.not_defragmented},
           {"changes", std::move(changes)}};
 }
 
 std::optional<Facts> find_facts(const Snapshot& seen) {
   const Json* object = seen.find(facts_type, "", "cluster");
   if (!object) return {};
-  Facts facts{.unreadable = text_of(*object, {"unreadable"}), .refused = text_of(*object, {"refused"})};
+  Facts facts{.unreadable = text_of(*object, {"unreadable"}),
+              .refused = text_of(*object, {"refused"}),
+              .not_defragmented = text_of(*object, {"notDefragmented"})};
   for (const Json& member : find_array(*object, {"members"})) facts.members.push_back(parse_observed(member));
   for (const Json& change : find_array(*object, {"changes"})) {
     facts.changes.push_back({text_of(change, {"reason"}), text_of(change, {"message"})});

@@ -25,6 +25,7 @@ struct Cluster {
   bool is_delayed = false;
   bool is_bootstrap_complete = false;
   bool is_managed = true;
+  bool may_defragment = true;
 
   MembershipInput membership(ObservedMembers members, WallTime now) const;
 };
@@ -41,10 +42,11 @@ struct Change {
 };
 
 struct Facts {
-  ObservedMembers members{};      // the list that was last read
-  std::string unreadable{};       // why the list could not be read for some seconds; empty: it could
-  std::string refused{};          // why etcd refused the last change; empty: it did not
-  std::vector<Change> changes{};  // oldest first
+  ObservedMembers members{};       // the list that was last read
+  std::string unreadable{};        // why the list could not be read for some seconds; empty: it could
+  std::string refused{};           // why etcd refused the last change; empty: it did not
+  std::string not_defragmented{};  // why a database could not be defragmented three times in a row; empty: it could
+  std::vector<Change> changes{};   // oldest first
   bool operator==(const Facts&) const = default;
 };
 Json facts_object(const Facts& facts);

@@ -16,6 +16,8 @@ constexpr Milliseconds connect_limit{1'000};
 constexpr Milliseconds answer_limit{2'000};
 // For changes. etcd itself waits up to one election timeout when the leader is moved.
 constexpr Milliseconds change_limit{10'000};
+constexpr Milliseconds defragmentation_limit = Seconds(600);
+constexpr std::string_view defragmentation_path = "/v3/maintenance/defragment";
 
 std::uint64_t number(const Json& object, std::string_view key) {
   return parse_number<std::uint64_t>(find_string(object, {key}).value_or("")).value_or(0);
@@ -64,7 +66,9 @@ Result<Json> Gateway::call(const sys::Context& context, const std::string& endpo
   request.body = emit_json(body, JsonStyle::compact);
   request.tls = tls_;
   request.connect_limit = connect_limit;
-  request.whole_limit = path.starts_with("/v3/cluster/member/list") || path.ends_with("/status") ? answer_limit : change_limit;
+  request.whole_limit = path.starts_with("/v3/cluster/member/list") || path.ends_with("/status") ? answer_limit
+                        : path == defragmentation_path                                           ? defragmentation_limit
+                                                                                                 : change_limit;
   const std::string what = fmt::format("{}{}", endpoint, path);
   const net::Answer answer = TRY(http_.send(request, context.stop).context(what));
   Result<Json> json = parse_json(answer.body, what);
@@ -86,7 +90,11 @@ Result<std::vector<Member>> Gateway::list(const sys::Context& context, const std
 
 Result<MemberStatus> Gateway::status(const sys::Context& context, const std::string& endpoint) const {
   const Json answer = TRY(call(context, endpoint, "/v3/maintenance/status", JsonObject()));
-  return MemberStatus{number(answer, "leader"), number(answer, "raftTerm"), texts_of(answer, {"errors"})};
+  return MemberStatus{.leader = number(answer, "leader"),
+                      .term = number(answer, "raftTerm"),
+                      .errors = texts_of(answer, {"errors"}),
+                      .size = number(answer, "dbSize"),
+                      .used = number(answer, "dbSizeInUse")};
 }
 
 Result<> Gateway::add_learner(const sys::Context& context, const std::string& endpoint, const std::string& peer_url) const {
@@ -106,6 +114,11 @@ Result<> Gateway::remove(const sys::Context& context, const std::string& endpoin
 
 Result<> Gateway::move_leader(const sys::Context& context, const std::string& endpoint, MemberId voter) const {
   TRY(call(context, endpoint, "/v3/maintenance/transfer-leadership", id_body("targetID", voter)));
+  return Ok{};
+}
+
+Result<> Gateway::defragment(const sys::Context& context, const std::string& endpoint) const {
+  TRY(call(context, endpoint, defragmentation_path, JsonObject()));
   return Ok{};
 }
 

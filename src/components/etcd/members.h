@@ -43,6 +43,7 @@ struct MemberStatus {
   MemberId leader = 0;  // 0: it knows no leader
   std::uint64_t term = 0;
   std::vector<std::string> errors{};  // alarms: "memberID:... alarm:NOSPACE"
+  std::uint64_t size = 0, used = 0;   // of its database, in bytes
 };
 
 enum class Consistency {
@@ -61,7 +62,7 @@ std::string gateway_url(std::string_view address);
 
 // Client of the gateway of one member.
 //
-//   time     at most two seconds for a list or a status, ten seconds for a change
+//   time     at most two seconds for a list or a status, ten minutes for a defragmentation, ten seconds for another change
 //   errors   of all functions: unavailable: no answer in time, no leader, no quorum, a learner that is not in sync, members that
 //            were not connected long enough; denied: etcd rejects the client certificate; conflict: already done, or too many
 //            learners; not_found: no such member; cancelled
@@ -79,6 +80,9 @@ class Gateway {
   Result<> remove(const sys::Context& context, const std::string& endpoint, MemberId member) const;
   // endpoint: gateway of the leader. Returns when another member leads.
   Result<> move_leader(const sys::Context& context, const std::string& endpoint, MemberId voter) const;
+
+  // Returns when the database of this member is defragmented; it answers no requests meanwhile. time: seconds for each gigabyte
+  Result<> defragment(const sys::Context& context, const std::string& endpoint) const;
 
   // Compare-and-set of one of slipway's own keys: sets the key to `to` if its value is `from`.
   //

@@ -216,6 +216,7 @@ std::string Action::doing() const {
     case Kind::promote: return fmt::format("promoting {}", name);
     case Kind::move_leader: return fmt::format("moving the leader to {}", name);
     case Kind::remove: return fmt::format("removing {}", name);
+    case Kind::defragment: return fmt::format("defragmenting the database of {}", name);
   }
   return {};
 }
@@ -226,6 +227,7 @@ std::string_view Action::reason() const {
     case Kind::promote: return "MemberPromoted";
     case Kind::move_leader: return "LeaderMoved";
     case Kind::remove: return "BootstrapMemberRemoved";
+    case Kind::defragment: return "MemberDefragmented";
   }
   return {};
 }
@@ -236,6 +238,7 @@ std::string Action::done() const {
     case Kind::promote: return fmt::format("{} is a voting member of etcd", name);
     case Kind::move_leader: return fmt::format("{} is the leader of etcd", name);
     case Kind::remove: return fmt::format("{} is removed from etcd", name);
+    case Kind::defragment: return fmt::format("the database of {} is defragmented", name);
   }
   return {};
 }

@@ -47,13 +47,15 @@ struct MembershipInput {
   bool is_delayed = false;
   bool is_bootstrap_complete = false;
   bool is_managed = true;  // managementState of the operator; false: no actions
+  // False: ConfigMap openshift-etcd-operator/etcd-disable-defrag exists.
+  bool may_defragment = true;
   WallTime now{};
 };
 
 struct Action {
-  enum class Kind { add_learner, promote, move_leader, remove };
+  enum class Kind { add_learner, promote, move_leader, remove, defragment };
   Kind kind;
-  MemberId member = 0;  // the member that is promoted, becomes the leader, or is removed
+  MemberId member = 0;  // the member that is promoted, becomes the leader, is removed or defragmented
   std::string name{};   // name of that member; for add_learner, of the node
   std::string peer_url{};
 

@@ -1,5 +1,6 @@
 #include "components/etcd/observer.h"
 
+#include "base/text.h"
 #include "sys/task_group.h"
 
 #include <algorithm>
@@ -20,10 +21,13 @@ constexpr Milliseconds idle_pause = 30s;
 // etcd elects a new leader within about two seconds. A shorter failure is not reported.
 constexpr Milliseconds unreadable_limit = 5s;
 
+constexpr Milliseconds failed_defragmentation_pause = 11min;
+constexpr int most_failed_defragmentations = 3;
+
 constexpr std::string_view no_answer = "no answer: ";
 
-// Reads the status of all started members at once.
-void ask_all(const sys::Context& context, const Gateway& etcd, ObservedMembers& members) {
+// Reads the status of all started members at once, and returns the sizes of their databases.
+DatabaseSizes ask_all(const sys::Context& context, const Gateway& etcd, ObservedMembers& members) {
   std::vector<MemberStatus> statuses(members.size());
   const Result<> asked =
       sys::for_each_at_once(context, members.size(), 8, [&](const sys::Context& own, std::size_t i) -> Result<> {
@@ -40,13 +44,18 @@ void ask_all(const sys::Context& context, const Gateway& etcd, ObservedMembers& 
         if (!it.is_healthy && it.problem.empty()) it.problem = "it reports no leader";
         return Ok{};
       });
-  if (!asked.ok()) return;
+  if (!asked.ok()) return {};
   // A member that was disconnected may report an earlier leader, so the newest term decides.
   MemberStatus newest;
   for (const MemberStatus& status : statuses) {
     if (status.leader != 0 && status.term > newest.term) newest = status;
   }
-  for (ObservedMember& it : members) it.is_leader = newest.leader != 0 && it.member.id == newest.leader;
+  DatabaseSizes sizes;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    members[i].is_leader = newest.leader != 0 && members[i].member.id == newest.leader;
+    if (statuses[i].size > 0) sizes[members[i].member.id] = {.total = statuses[i].size, .used = statuses[i].used};
+  }
+  return sizes;
 }
 
 // Messages of failed connections contain durations, so each attempt has another message. Keeps the first message while the
@@ -77,7 +86,7 @@ Result<ObservedMembers> MembershipObserver::read(const sys::Context& context, co
     ObservedMembers members;
     for (Member& member : listed.value()) members.push_back({.member = std::move(member)});
     std::ranges::sort(members, {}, [](const ObservedMember& it) { return std::pair(it.member.peer_urls, it.member.id); });
-    ask_all(context, etcd, members);
+    sizes_ = ask_all(context, etcd, members);
     return members;
   }
   return last;
@@ -112,6 +121,33 @@ bool MembershipObserver::act(const sys::Context& context, const Gateway& etcd, c
   return is_changed;
 }
 
+bool MembershipObserver::defragment(const sys::Context& context, const Gateway& etcd) {
+  if (context.clock.steady() < next_defragmentation_) return false;
+  const std::optional<Action> action = plan_defragmentation(facts_.members, sizes_, limits_);
+  if (!action) return false;
+  if (action->kind == Action::Kind::move_leader) return act(context, etcd, facts_.members, {*action});
+  const auto target =
+      std::ranges::find_if(facts_.members, [&](const ObservedMember& it) { return it.member.id == action->member; });
+  const SteadyTime begin = context.clock.steady();
+  const Result<> done = etcd.defragment(context, gateway_url(host_of(target->member)));
+  const SteadyTime end = context.clock.steady();
+  if (done.ok()) {
+    failed_defragmentations_ = 0;
+    facts_.not_defragmented.clear();
+    next_defragmentation_ = end + limits_.pause;
+    const DatabaseSize& size = sizes_[action->member];
+    facts_.changes.push_back(
+        {std::string(action->reason()), fmt::format("{} in {}; it had {}, of which {} were used", action->done(),
+                                                    human_duration(end - begin), human_size(size.total), human_size(size.used))});
+    return true;
+  }
+  next_defragmentation_ = end + failed_defragmentation_pause;
+  const std::string problem = fmt::format("{}: {}", action->doing(), done.error().message());
+  context.log.warn("{}", problem);
+  if (++failed_defragmentations_ >= most_failed_defragmentations) facts_.not_defragmented = problem;
+  return false;
+}
+
 Milliseconds MembershipObserver::observe(const sys::Context& context, const net::TlsOptions& tls,
                                          const std::vector<std::string>& addresses,
                                          const std::function<MembershipInput(ObservedMembers)>& input) {
@@ -132,6 +168,7 @@ Milliseconds MembershipObserver::observe(const sys::Context& context, const net:
   const MembershipInput plan_input = input(facts_.members);
   const Membership membership = plan_membership(plan_input);
   if (act(context, etcd, facts_.members, membership.actions)) return 0ms;
+  if (membership.is_settled && plan_input.is_managed && plan_input.may_defragment && defragment(context, etcd)) return 0ms;
   Milliseconds pause = membership.is_settled ? idle_pause : unsettled_pause;
   if (membership.replan_at) pause = std::clamp(*membership.replan_at - plan_input.now, busy_pause, pause);
   return pause;

@@ -5,6 +5,7 @@
 //   const Milliseconds pause = observer.observe(context, trust, addresses, [](const ObservedMembers& seen) { return input; });
 #pragma once
 
+#include "components/etcd/defragmentation.h"
 #include "components/etcd/facts.h"
 
 #include <functional>
@@ -18,14 +19,15 @@ namespace slipway::components::etcd {
 class MembershipObserver {
  public:
   // `http` must outlive the observer.
-  explicit MembershipObserver(net::Http& http) : http_(http) {}
+  explicit MembershipObserver(net::Http& http, DefragmentationLimits limits = {}) : http_(http), limits_(limits) {}
 
   // Reads the members from the first address that returns a list, reads the status of each, and makes the changes that are due.
+  // When the plan is settled, it defragments one database.
   //
   //   input    turns a list of members into the input of the plan; with 0 replicas no member is added
   //   returns  the time until the next call: 0 after a change, 200 ms while members change, 2 s when they have not changed for a
   //            minute but the plan is not settled, 30 s when it is settled
-  //   time     some milliseconds; seconds when members do not answer
+  //   time     some milliseconds; seconds when members do not answer; that of a defragmentation
   Milliseconds observe(const sys::Context& context, const net::TlsOptions& tls, const std::vector<std::string>& addresses,
                        const std::function<MembershipInput(ObservedMembers)>& input);
 
@@ -33,11 +35,17 @@ class MembershipObserver {
 
  private:
   Result<ObservedMembers> read(const sys::Context& context, const Gateway& etcd, const std::vector<std::string>& addresses);
+  // Makes the next step of a defragmentation. Returns whether it made one.
+  bool defragment(const sys::Context& context, const Gateway& etcd);
   // Returns whether voters, learners or the leader may have changed.
   bool act(const sys::Context& context, const Gateway& etcd, const ObservedMembers& members, const std::vector<Action>& actions);
 
   net::Http& http_;
+  const DefragmentationLimits limits_;
   Facts facts_;
+  DatabaseSizes sizes_;
+  SteadyTime next_defragmentation_{};      // not before this time
+  int failed_defragmentations_ = 0;        // in a row
   std::string answered_{};                 // the address that last returned a list
   SteadyTime read_{};                      // when it did
   SteadyTime changed_{};                   // when the members last changed

@@ -3,6 +3,7 @@
 #include "base/flags.h"
 #include "base/text.h"
 #include "components/controller/certificate_rotation.h"
+#include "components/etcd/backups.h"
 #include "components/etcd/certificates.h"
 #include "components/etcd/facts.h"
 #include "components/etcd/observer.h"
@@ -164,6 +165,9 @@ void add_members(const Facts& facts, const Cluster& cluster, const Json& setting
   }
   target.conditions.push_back(facts.refused.empty() ? Condition{"ClusterMemberDegraded"}
                                                     : Condition{"ClusterMemberDegraded", true, "ChangeRefused", facts.refused});
+  target.conditions.push_back(facts.not_defragmented.empty()
+                                  ? Condition{"DefragControllerDegraded"}
+                                  : Condition{"DefragControllerDegraded", true, "DefragmentationFailed", facts.not_defragmented});
 }
 
 void add_copies(const Snapshot& seen, Target& target) {
@@ -186,6 +190,12 @@ const std::vector<Watched> watched = {
     {kube::types::infrastructures, "", {.fields = "metadata.name=cluster"}},
 };
 
+std::vector<Watched> all_watched() {
+  std::vector<Watched> all = watched;
+  for (Watched& each : watched_for_backups()) all.push_back(std::move(each));
+  return all;
+}
+
 Operand operand() {
   return {.name = "etcd",
           .settings = kube::types::etcds,
@@ -201,6 +211,7 @@ Result<Target> make_target(const OperatorVariables& variables, const Snapshot& s
   const Cluster cluster = read_cluster(seen);
   if (const std::optional<Facts> facts = find_facts(seen)) add_members(*facts, cluster, settings, now, target);
   add_copies(seen, target);
+  add_backups(variables.image, cluster, seen, now, target);
   if (!cluster.install_config) {
     target.missing.emplace_back("ConfigMap kube-system/cluster-config-v1, which the installer creates");
     return target;
@@ -229,7 +240,7 @@ std::optional<std::string> rollout_guard(const Snapshot& seen, const std::string
 
 StaticPodOperator make_operator(const OperatorVariables& variables, net::Http& http) {
   return {.operand = operand(),
-          .watched = watched,
+          .watched = all_watched(),
           .target = [variables](const Snapshot& seen, const Json& settings,
                                 WallTime now) { return make_target(variables, seen, settings, now); },
           .rollout_guard = rollout_guard,

@@ -196,7 +196,7 @@ TEST(EtcdOperator, PublishesTheEndpoints) {
 
 TEST(EtcdOperator, ReportsConditionsAndChanges) {
   Cluster cluster;
-  EXPECT_EQ(cluster.target().conditions, std::vector<Condition>{{"CertificateRotationDegraded"}})
+  EXPECT_EQ(cluster.target().conditions, (std::vector<Condition>{{"BackupControllerDegraded"}, {"CertificateRotationDegraded"}}))
       << "of members nothing is known yet";
   cluster.see_members("0B12");
   Facts facts = *find_facts(cluster.view.snapshot());

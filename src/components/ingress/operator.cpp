@@ -23,6 +23,7 @@ const std::vector<Watched> watched = {
     {kube::types::deployments, std::string(router_space)},
     {kube::types::services, std::string(router_space)},
     {kube::types::pod_disruption_budgets, std::string(router_space)},
+    {kube::types::network_policies, std::string(router_space)},
     {kube::types::pods, std::string(router_space)},
     {kube::types::secrets, std::string(router_space)},
     {kube::types::secrets, std::string(operator_space), {.fields = "metadata.name=router-ca"}},

@@ -77,20 +77,29 @@ Result<std::vector<DesiredObject>> router_objects(const Router& router, const Cl
     Json node_port = TRY(fill_document("ingress/router/service-node-port.yaml", values));
     desired_objects.push_back({kube::types::services, std::move(node_port)});
   }
+  // No policy applies to pods in the network of the host.
+  if (settings.publishing != Publishing::host_network) {
+    Json policy = TRY(fill_document("ingress/router/network-policy.yaml", values));
+    desired_objects.push_back({kube::types::network_policies, std::move(policy)});
+  }
   return desired_objects;
 }
 
 std::vector<DesiredObject> obsolete_objects(const std::map<std::string, Admission>& controllers, const Snapshot& seen) {
   std::vector<DesiredObject> desired_objects;
-  for (const kube::ResourceType& type : {kube::types::deployments, kube::types::services, kube::types::pod_disruption_budgets}) {
+  const auto is_wanted = [](const Settings& settings, const Json& object, const std::string& owner) {
+    if (text_of(object, {"kind"}) == kube::types::network_policies.kind) return settings.publishing != Publishing::host_network;
+    return kube::name_of(object) != node_port_service(owner) || settings.publishing == Publishing::node_port;
+  };
+  for (const kube::ResourceType& type :
+       {kube::types::deployments, kube::types::services, kube::types::pod_disruption_budgets, kube::types::network_policies}) {
     for (const Json* object : seen.list(type, router_space)) {
       const std::string owner = text_of(*object, {"metadata", "labels", owner_label});
       if (owner.empty()) continue;
       const auto controller = controllers.find(owner);
       // Objects of a refused controller stay unchanged.
       const bool stays = controller != controllers.end() &&
-                         (!controller->second.settings || kube::name_of(*object) != node_port_service(owner) ||
-                          controller->second.settings->publishing == Publishing::node_port);
+                         (!controller->second.settings || is_wanted(*controller->second.settings, *object, owner));
       if (!stays) desired_objects.push_back({type, *object, DesiredObject::How::remove});
     }
   }

@@ -37,8 +37,8 @@ Result<RenderedFolder::Texts> RenderedFolder::read_texts(const std::string& pool
   const std::optional<std::string> text = TRY(files_.read_if_exists(pools + pool + ".yaml"));
   if (!text) {
     // Pools are written last, in the order of their names. If pool master exists and pool arbiter does not, it will not be
-    // written.
-    if (TRY(files_.info(pools + "master.yaml"))) return error(Code::not_found, "pool '{}' does not exist", pool);
+    // written. Pool worker always follows: on clouds its machines may ask in between, and give up after 404.
+    if (pool != "worker" && TRY(files_.info(pools + "master.yaml"))) return error(Code::not_found, "pool '{}' does not exist", pool);
     return error(Code::unavailable, "the configs are not rendered yet");
   }
   Texts texts{.pool = *text};

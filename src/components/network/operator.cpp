@@ -3,10 +3,13 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "components/controller/operand.h"
+#include "components/network/policy/report.h"
 #include "components/network/wanted.h"
 #include "components/render/document.h"
 #include "components/workload/workload.h"
 #include "net/url.h"
+
+#include <algorithm>
 
 namespace slipway::components::network {
 
@@ -23,6 +26,8 @@ const std::vector<Watched> watched = {
     {kube::types::infrastructures, "", {.fields = "metadata.name=cluster"}},
     {kube::types::daemon_sets, std::string(space)},
     {kube::types::config_maps, std::string(space), {.fields = "metadata.name=flannel-kube-proxy-config"}},
+    {kube::types::network_policies},
+    {kube::types::pods, "", {.fields = "spec.hostNetwork=true"}},
 };
 
 // Network.operator.openshift.io cluster with the settings of the installation, where administrators look for them. Other fields
@@ -39,18 +44,26 @@ DesiredObject settings_object(const Json& config, const Json* settings) {
   return {kube::types::network_settings, std::move(object)};
 }
 
+// How pods reach those of other nodes: by routes through the nodes where all nodes share a link, otherwise in tunnels. The nodes
+// of a cluster on AWS are in several subnets.
+std::string_view back_end(const Json& infrastructure) {
+  return text_of(infrastructure, {"status", "platform"}) == "AWS" ? "vxlan" : "host-gw";
+}
+
 Result<std::vector<DesiredObject>> operand_objects(const Images& images, const std::string& cluster_network,
                                                    const Json& infrastructure) {
   const std::string uri = text_of(infrastructure, {"status", "apiServerInternalURI"});
   const net::Url api = TRY(net::parse_url(uri).context("status.apiServerInternalURI of Infrastructure cluster"));
-  Json config = TRY(fill_document("network/config.yaml", {{"CLUSTER_NETWORK", cluster_network}}));
+  Json config = TRY(fill_document("network/config.yaml",
+                                  {{"CLUSTER_NETWORK", cluster_network}, {"BACK_END", std::string(back_end(infrastructure))}}));
   const std::string digest = sha256_hex(emit_json(config, JsonStyle::compact));
   std::vector<DesiredObject> desired_objects =
       TRY(desired_objects_of_folder("network/manifests", {{"API_HOST", quoted(api.host)},
                                                           {"API_PORT", std::to_string(api.port)},
                                                           {"CONFIG_DIGEST", digest},
                                                           {"FLANNEL_IMAGE", quoted(images.flannel)},
-                                                          {"KUBE_PROXY_IMAGE", quoted(images.kube_proxy)}}));
+                                                          {"KUBE_PROXY_IMAGE", quoted(images.kube_proxy)},
+                                                          {"POLICY_AGENT_IMAGE", quoted(images.policy_agent)}}));
   desired_objects.push_back({kube::types::config_maps, std::move(config)});
   return desired_objects;
 }
@@ -97,9 +110,14 @@ Result<DesiredState> make_aim(const Images& images, const Snapshot& seen, WallTi
       if (pods && !not_rolled_out(*pods)) add_status(config, desired_state);
     }
   }
+  PolicyReport report = report_policies(seen);
+  std::ranges::move(report.notices, std::back_inserter(desired_state.plan.notices));
   if (settings) {
+    // The condition of policies is not the operator's own: what people write there makes no operator degraded.
+    std::vector<Condition> conditions = desired_state.conditions;
+    conditions.push_back(std::move(report.condition));
     desired_state.plan.desired_objects.push_back(
-        {kube::types::network_settings, with_conditions(*settings, desired_state.conditions, now), DesiredObject::How::status});
+        {kube::types::network_settings, with_conditions(*settings, conditions, now), DesiredObject::How::status});
   }
   return desired_state;
 }
@@ -120,6 +138,7 @@ Result<> run_operator(const Environment& environment, const Arguments& arguments
                                  Images images;
                                  images.flannel = TRY(environment_text("FLANNEL_IMAGE"));
                                  images.kube_proxy = TRY(environment_text("KUBE_PROXY_IMAGE"));
+                                 images.policy_agent = TRY(environment_text("OPERATOR_IMAGE"));
                                  return make_operator(images);
                                });
 }

@@ -16,7 +16,7 @@ using kube::types::networks;
 
 // A new cluster, to which the objects of plans can be applied.
 struct Cluster : testing_support::WorkloadCluster {
-  Cluster() : WorkloadCluster(make_operator({"r/flannel@sha256:1", "r/kube-proxy@sha256:2"})) {
+  Cluster() : WorkloadCluster(make_operator({"r/flannel@sha256:1", "r/kube-proxy@sha256:2", "r/operator@sha256:3"})) {
     put("{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {networkType: Flannel, "
         "clusterNetwork: [{cidr: 10.128.0.0/14, hostPrefix: 23}], serviceNetwork: [172.30.0.0/16]}}");
     put("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
@@ -59,13 +59,13 @@ Condition condition(const DesiredState& desired_state, std::string_view type) {
   return {};
 }
 
-TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
+TEST(NetworkOperator, RunsFlannelKubeProxyAndThePolicyAgentOnEveryNode) {
   Cluster cluster;
   const DesiredState desired_state = cluster.desired_state();
   const DesiredObject* pods = find_desired(desired_state, daemon_sets, "flannel-kube-proxy");
   ASSERT_NE(pods, nullptr);
   const JsonArray& containers = find_array(pods->object, {"spec", "template", "spec", "containers"});
-  ASSERT_EQ(containers.size(), 2u);
+  ASSERT_EQ(containers.size(), 3u);
   for (const Json& container : containers) {
     const JsonArray& variables = find_array(container, {"env"});
     ASSERT_GE(variables.size(), 2u);
@@ -74,6 +74,7 @@ TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
   }
   EXPECT_EQ(text_of(containers[0], {"image"}), "r/flannel@sha256:1");
   EXPECT_EQ(text_of(containers[1], {"image"}), "r/kube-proxy@sha256:2");
+  EXPECT_EQ(text_of(containers[2], {"image"}), "r/operator@sha256:3");
 
   const DesiredObject* config = find_desired(desired_state, config_maps, "flannel-kube-proxy-config");
   ASSERT_NE(config, nullptr);
@@ -85,6 +86,18 @@ TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
   ASSERT_TRUE(proxy.ok()) << proxy.error().message();
   EXPECT_EQ(text_of(proxy->value, {"mode"}), "nftables");
   EXPECT_EQ(text_of(proxy->value, {"clusterCIDR"}), "10.128.0.0/14");
+}
+
+// Nodes on AWS are in several subnets, so routes through nodes do not reach all of them.
+TEST(NetworkOperator, UsesTunnelsOnAws) {
+  Cluster cluster;
+  cluster.put(
+      "{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
+      "status: {apiServerInternalURI: 'https://api-int.demo.example.com:6443', platform: AWS}}");
+  const DesiredState desired_state = cluster.desired_state();
+  const DesiredObject* config = find_desired(desired_state, config_maps, "flannel-kube-proxy-config");
+  ASSERT_NE(config, nullptr);
+  EXPECT_NE(text_of(config->object, {"data", "net-conf.json"}).find(R"("Backend": {"Type": "vxlan"})"), std::string::npos);
 }
 
 TEST(NetworkOperator, RollsOutAnotherConfiguration) {

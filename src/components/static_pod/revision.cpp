@@ -169,6 +169,7 @@ RevisionState plan_revision(const Operand& operand, const Json& settings, const 
   } else {
     causes = reasons(operand, latest, next, seen);
   }
+  state.is_current = state.missing.empty() && causes.empty();
   if (may_begin && state.missing.empty() && !causes.empty()) {
     next.number = std::max({published, markers.empty() ? 0 : markers.rbegin()->first}) + 1;
     next.reason = join(causes, "; ");

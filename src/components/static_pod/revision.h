@@ -15,6 +15,7 @@ inline constexpr std::string_view revision_label = "slipway.invalid/revision";
 
 struct RevisionState {
   int latest = 0;                      // newest complete revision; 0: none
+  bool is_current = false;             // the latest revision has the parts as they are now, so that no other one is needed
   std::string reason{};                // of the latest revision
   std::vector<std::string> missing{};  // "Secret openshift-etcd/etcd-all-certs": why there can be no new revision
   Plan plan{};                         // creates the next revision, or removes old ones

@@ -27,12 +27,15 @@ std::vector<Json> related_objects(const Operand& operand) {
           reference("", "namespaces", operand.space)};
 }
 
-// The operand's version is reported when all nodes run it. Until then the ClusterOperator keeps the previous one.
+// The versions of operator and operand are reported when all nodes run the operand of this release. Until then the
+// ClusterOperator keeps the previous ones, and an update waits.
 ClusterOperatorFacts facts_of(const Operand& operand, const OperatorVariables& variables, bool is_complete) {
-  ClusterOperatorFacts facts{.name = operand.name,
-                             .versions = {{"raw-internal", variables.version}, {"operator", variables.version}},
-                             .related = related_objects(operand)};
-  if (is_complete) facts.versions.emplace_back(operand.name, variables.operand_version);
+  ClusterOperatorFacts facts{
+      .name = operand.name, .versions = {{"raw-internal", variables.version}}, .related = related_objects(operand)};
+  if (is_complete) {
+    facts.versions.emplace_back("operator", variables.version);
+    facts.versions.emplace_back(operand.name, variables.operand_version);
+  }
   return facts;
 }
 
@@ -90,7 +93,8 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
   const bool is_settled =
       std::all_of(target.plan.desired_objects.begin(), target.plan.desired_objects.end(),
                   [&](const DesiredObject& desired) { return !is_part(operand, desired) || is_fulfilled(desired, seen); });
-  RevisionState revision = plan_revision(operand, *settings, seen, result.ok() && is_settled && target.missing.empty());
+  const bool has_parts = result.ok() && is_settled && target.missing.empty();
+  RevisionState revision = plan_revision(operand, *settings, seen, has_parts);
   std::vector<std::string> missing = target.missing;
   for (std::string& part : revision.missing) {
     if (std::find(missing.begin(), missing.end(), part) == missing.end()) missing.push_back(std::move(part));
@@ -114,7 +118,8 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
         {*settings, "RevisionCreated", fmt::format("{} revision {}: {}", operand.name, revision.latest, revision.reason)});
   }
   plan.add({.notices = std::move(rollout.notices), .replan_at = rollout.replan_at});
-  ClusterOperatorFacts facts = facts_of(operand, variables, rollout.is_complete);
+  // After an update of the operator, all nodes run the latest revision, too: that of the release before.
+  ClusterOperatorFacts facts = facts_of(operand, variables, has_parts && revision.is_current && rollout.is_complete);
   facts.ignored = unused_settings({operand.settings}, seen);
   plan.add(plan_cluster_operator(seen, facts, next, now));
   return plan;

@@ -351,6 +351,57 @@ struct Cluster {
 
 bool any(const Json&) { return true; }
 
+// An operator of a newer release begins with nodes that all run the latest revision: that of the release before.
+TEST(StaticPodOperator, ReportsANewVersionWhenAllNodesRunIt) {
+  Cluster cluster(1);
+  cluster.run([&] {
+    cluster.kube.put(source("one"));
+    cluster.wait_for("1 1 1 ", any);
+  });
+  View view;
+  for (const char* name : {"etcd-pod", "etcd-pod-1", "second", "second-1", "revision-status-1"}) {
+    view.put(*cluster.kube.stored(kube::types::config_maps, "openshift-etcd", name));
+  }
+  view.put(*cluster.kube.stored(kube::types::etcds, "", "cluster"));
+  view.put(*cluster.kube.stored(kube::types::cluster_operators, "", "etcd"));
+  for (const std::string& name : cluster.masters) {
+    view.put(master(name));
+    view.put(ready_pod(name, 1));
+  }
+  view.put(source("two"));
+  const OperatorVariables newer{
+      .image = "etcd:2", .operator_image = "operator:2", .version = "4.2.0", .operand_version = "4.2.1"};
+  const Json before = {{{"name", "raw-internal"}, {"version", "4.2.0"}},
+                       {{"name", "operator"}, {"version", "4.1.0"}},
+                       {{"name", "etcd"}, {"version", "4.1.1"}}};
+  int pods_at_two = 0;
+  for (int round = 0; round < 30; ++round) {
+    const Snapshot seen = view.snapshot();
+    const Result<Plan> plan = plan_static_pods(make_operator(), newer, seen, start);
+    ASSERT_TRUE(plan.ok());
+    if (unfulfilled(plan.value(), seen).empty()) break;
+    for (const DesiredObject& desired : plan.value().desired_objects) {
+      if (desired.how != DesiredObject::How::remove) view.put(desired.object);
+    }
+    const Snapshot now = view.snapshot();
+    const Json& versions = now.find(kube::types::cluster_operators, "", "etcd")->at("status").at("versions");
+    if (pods_at_two < 3) {
+      EXPECT_EQ(versions, before) << "in round " << round;
+    }
+    pods_at_two = 0;
+    for (const std::string& name : cluster.masters) {
+      const int wanted = wanted_revision(*now.find(kube::types::etcds, "", "cluster"), name);
+      view.put(ready_pod(name, wanted));
+      pods_at_two += wanted == 2;
+    }
+  }
+  EXPECT_EQ(pods_at_two, 3);
+  EXPECT_EQ(view.snapshot().find(kube::types::cluster_operators, "", "etcd")->at("status").at("versions"),
+            (Json{{{"name", "raw-internal"}, {"version", "4.2.0"}},
+                  {{"name", "operator"}, {"version", "4.2.0"}},
+                  {{"name", "etcd"}, {"version", "4.2.1"}}}));
+}
+
 TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
   Cluster cluster(1);
   cluster.run([&] {

@@ -29,7 +29,7 @@ Fields aws_metadata_fields() {
   static constexpr Field fields[] = {
       {.name = "authentication",
        .about = "Whether the metadata service requires a token.",
-       .otherwise = "Optional",
+       .otherwise = "Required on machines that slipway creates",
        .allowed = "Required|Optional"},
   };
   return fields;

@@ -16,8 +16,7 @@ namespace {
 
 // The platform may still execute a call of a killed run, which can undo what this run does. Another pass sees that.
 constexpr int most_passes = 3;
-constexpr int most_idle_rounds = 5;
-constexpr Seconds between_idle_rounds(1);
+constexpr sys::Pace between_attempts{.first = Milliseconds(1000), .longest = Milliseconds(30'000)};
 
 JsonObject event_fields(const std::string& key, std::string_view change) {
   return {{"change", change}, {"description", fmt::format("{} is {}", key, change)}};
@@ -67,13 +66,14 @@ class Removal {
       : context_(context), platform_(platform), journal_(journal) {}
 
   Result<> run(const Chosen& chosen) {
+    const Patience patience = platform_.patience();
     int empty_scans = 0;
-    for (int idle_rounds = 0; idle_rounds < most_idle_rounds;) {
-      if (idle_rounds > 0 && !sys::pause(context_, between_idle_rounds)) return error(Code::cancelled, "stopped");
+    for (int idle_rounds = 0; idle_rounds < patience.idle_rounds;) {
+      if (idle_rounds > 0 && !sys::pause(context_, patience.pause)) return error(Code::cancelled, "stopped");
       Result<std::vector<Found>> scanned = platform_.scan(context_).context("listing the resources of the cluster");
       if (!scanned.ok()) {
         empty_scans = 0;
-        if (ends_removal(scanned.error().code()) || ++idle_rounds == most_idle_rounds) return std::move(scanned).error();
+        if (ends_removal(scanned.error().code()) || ++idle_rounds == patience.idle_rounds) return std::move(scanned).error();
         continue;
       }
       std::vector<Found> resources = std::move(scanned).value();
@@ -186,7 +186,9 @@ Result<> apply(const sys::Context& context, Platform& platform, Journal& journal
     std::atomic<bool> has_created = false;
     for (const Plan& group : groups) {
       TRY(sys::for_each_at_once(context, group.size(), calls_at_once, [&](const sys::Context& own, std::size_t i) -> Result<> {
-        if (TRY(apply_one(own, platform, journal, group[i], pass == 1).context(group[i].key()))) has_created = true;
+        const auto attempt = [&] { return apply_one(own, platform, journal, group[i], pass == 1); };
+        if (TRY(sys::retry<bool>(own, platform.attempts(), between_attempts, attempt).context(group[i].key())))
+          has_created = true;
         return Ok{};
       }));
     }

@@ -15,6 +15,8 @@ inline constexpr int calls_at_once = 8;
 // platform proves that it is whole. After it has created something it looks everything up once more. May be called again after an
 // error or a kill: the result is the same as of one call.
 //
+// A creation whose call had no answer is looked up and repeated, as often as the platform allows (Platform::attempts).
+//
 // Each creation is an event of kind "resource" with the key as name (docs/formats/events.md); the event of a resource that exists
 // has phase `skipped`.
 //
@@ -25,8 +27,8 @@ Result<> apply(const sys::Context& context, Platform& platform, Journal& journal
 using Chosen = std::function<bool(const Found&)>;
 
 // Removes resources until two scans in a row find none, and then forgets the journal if no resource of the cluster is left. A
-// resource that cannot be removed, for instance because it is in use, is tried again in the next round. Ends when five rounds in
-// a row, with pauses of a second, have removed nothing. Each removal is an event of kind "resource".
+// resource that cannot be removed, for instance because it is in use, is tried again in the next round. Ends when several
+// rounds in a row have removed nothing (Platform::patience). Each removal is an event of kind "resource".
 //
 //   errors  unavailable: lists the resources that are left, each with its reason; denied; cancelled; those of the platform if it
 //           does not list its resources

@@ -148,6 +148,25 @@ void for_each_kill(const std::function<bool(std::size_t k, Kill kill)>& check) {
   }
 }
 
+TEST(Apply, LooksUpACallWithoutAnswerAndRepeatsIt) {
+  for (const int tries : {1, 3}) {
+    Runs runs;
+    runs.platform.tries = tries;
+    runs.platform.fail = [failures = 2](const std::string& call) mutable -> std::optional<Error> {
+      if (call != "create volume/base" || failures-- <= 0) return std::nullopt;
+      return error(Code::unavailable, "no answer");
+    };
+    const Result<> outcome = runs.apply();
+    EXPECT_EQ(outcome.ok(), tries == 3);
+    const auto first = std::ranges::find(runs.platform.calls, "create volume/base");
+    const auto looked_up = std::find(first, runs.platform.calls.end(), "find volume/base");
+    EXPECT_EQ(looked_up != runs.platform.calls.end(), tries == 3);
+    if (tries == 3) {
+      EXPECT_EQ(runs.platform.inventory(), undisturbed_inventory());
+    }
+  }
+}
+
 TEST(ApplyTest, CreatesWhatIsPlannedInOrder) {
   Runs runs;
   expect_ok(runs.apply());

@@ -1,6 +1,7 @@
 // What a platform does for apply() and destroy(). Each platform implements this with its own API.
 #pragma once
 
+#include "base/time.h"
 #include "provider/plan/resource.h"
 #include "sys/context.h"
 
@@ -22,6 +23,12 @@ struct Found {
   std::string key() const { return kind + "/" + name; }
 
   bool operator==(const Found&) const = default;
+};
+
+// How long destroy() goes on when it removes nothing.
+struct Patience {
+  int idle_rounds = 5;
+  Milliseconds pause{1000};  // after each of them
 };
 
 // Errors of all calls: unavailable: the same call may succeed later; denied: a permission is missing; cancelled.
@@ -46,6 +53,12 @@ class Platform {
   // marks on the platform alone, so that nothing remains when the journal is lost. Neighbors of the same kind that belong to
   // machines are removed in parallel. May contain resources that are not of this cluster (is_ours), which are not removed.
   virtual Result<std::vector<Found>> scan(const sys::Context& context) = 0;
+
+  // How often apply() tries to create a resource if the errors are of code unavailable or timeout: a call may have been executed
+  // although its answer was lost. Each attempt looks the resource up first.
+  virtual int attempts() const { return 1; }
+
+  virtual Patience patience() const { return {}; }
 };
 
 }  // namespace slipway::provider::plan

@@ -125,8 +125,8 @@ def operator(plane, programs, release, folder):
 
 
 WITHOUT_EFFECT = {
-    "NetworkPolicy": ({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "deny", "namespace": "default"},
-                       "spec": {"podSelector": {}}}, "does not enforce NetworkPolicies"),
+    "Ingress": ({"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "one", "namespace": "default"},
+                 "spec": {"defaultBackend": {"service": {"name": "one", "port": {"number": 80}}}}}, "no controller of this release implements Ingress objects"),
     "MachineSet": ({"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet",
                     "metadata": {"name": "more", "namespace": "default"}, "spec": {"replicas": 1}},
                    "machinesets.machine.openshift.io: no controller of this release manages this object"),

@@ -1,4 +1,5 @@
-// cluster_network_tool network|dns: prints what the operator would create from the objects on standard input (YAML), as a JSON list.
+// cluster_network_tool network|dns: prints what the operator would create from the objects on standard input (YAML), as a JSON
+// list.
 #include "base/yaml.h"
 #include "components/dns/operator.h"
 #include "components/network/operator.h"
@@ -15,8 +16,9 @@ Result<Json> run(std::string_view which) {
   const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
   components::View view;
   for (const YamlDocument& document : TRY(parse_yaml_documents(text, "standard input"))) view.put(document.value);
-  const components::WorkloadOperator work =
-      which == "dns" ? components::dns::make_operator("coredns") : components::network::make_operator({"flannel", "kube-proxy"});
+  const components::WorkloadOperator work = which == "dns"
+                                                ? components::dns::make_operator("coredns")
+                                                : components::network::make_operator({"flannel", "kube-proxy", "policy-agent"});
   JsonArray objects;
   for (const components::DesiredObject& desired : TRY(work.desired_state(view.snapshot(), WallTime())).plan.desired_objects)
     objects.push_back(desired.object);

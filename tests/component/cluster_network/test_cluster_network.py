@@ -1,6 +1,5 @@
 """The output of the network and the DNS operator, used by the real programs in network namespaces: nft, kube-proxy, CoreDNS."""
 
-import contextlib
 import json
 import os
 import pathlib
@@ -10,7 +9,7 @@ import sys
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Programs  # noqa: E402
+from network_namespaces import namespaces  # noqa: E402, F401
 
 BIN = pathlib.Path(os.environ["SLIPWAY_BIN"])
 PAYLOAD = pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
@@ -48,56 +47,6 @@ def config_map(operator, objects):
     assert done.returncode == 0, done.stderr
     [found] = [each for each in json.loads(done.stdout) if each["kind"] == "ConfigMap"]
     return found["data"]
-
-
-class Namespaces(Programs):
-    """Network namespaces, each kept by a process with its name."""
-
-    def __init__(self, folder):
-        super().__init__()
-        self.folder = folder
-
-    def make(self, *names):
-        for name in names:
-            self.spawn(name, ["unshare", "-n", "sleep", "infinity"])
-            self.wait(name, lambda: os.readlink(f"/proc/{self.processes[name].pid}/ns/net") != os.readlink("/proc/self/ns/net"))
-            self.run(name, "ip", "link", "set", "lo", "up")
-
-    def inside(self, name, *command):
-        return ["nsenter", f"--target={self.processes[name].pid}", "--net", *map(str, command)]
-
-    def run(self, name, *command, check=True):
-        done = subprocess.run(self.inside(name, *command), capture_output=True, text=True, timeout=DEADLINE)
-        assert not check or done.returncode == 0, f"{command}: {done.stderr}"
-        return done
-
-    def cable(self, one, other, addresses):
-        """Connects two namespaces; addresses: of both ends."""
-        ends = [f"to-{other}", f"to-{one}"]
-        self.run(one, "ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1], "netns", self.processes[other].pid)
-        for name, end, address in zip((one, other), ends, addresses):
-            self.run(name, "ip", "address", "add", address, "dev", end)
-            self.run(name, "ip", "link", "set", end, "up")
-
-    def listen(self, name, *ports):
-        code = ("import signal, socket, sys\nsockets = [socket.create_server(('', int(port))) for port in sys.argv[1:]]\n"
-                "print('ready', flush=True)\nsignal.pause()")
-        self.spawn(f"listener-{name}", self.inside(name, sys.executable, "-c", code, *ports))
-        self.wait(f"listener-{name}", lambda: "ready" in self.log(f"listener-{name}"))
-
-    def connects(self, name, address, port):
-        code = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=20)"
-        done = self.run(name, sys.executable, "-c", code, address, port, check=False)
-        assert done.returncode == 0 or "ConnectionRefusedError" in done.stderr, done.stderr
-        return done.returncode == 0
-
-
-@pytest.fixture
-def namespaces(tmp_path):
-    made = Namespaces(tmp_path)
-    with contextlib.closing(contextlib.ExitStack()) as stack:
-        stack.callback(made.end_all)
-        yield made
 
 
 def test_pods_get_no_machine_configuration(namespaces, tmp_path):

@@ -3,6 +3,9 @@
 //   etcd_members_tool discover FLAGS...                      discover-etcd-initial-cluster
 //   etcd_members_tool keep FOLDER BOOTSTRAP MASTER...        runs the operator's observer with masters at these addresses, named
 //                                                            master-0 and so on, until etcd-bootstrap is removed
+//   etcd_members_tool defragment FOLDER MASTER...            runs the observer with small limits until the database of each
+//   master
+//                                                            is defragmented
 //
 // FOLDER contains ca.crt, client.crt and client.key; the bootstrap is complete when it contains a file `complete`. Each change
 // and each changed condition is a line on standard output.
@@ -64,6 +67,31 @@ Result<> keep(const components::Environment& environment, const std::vector<std:
   return error(Code::cancelled, "stopped");
 }
 
+Result<> defragment(const components::Environment& environment, const std::vector<std::string>& arguments) {
+  const net::TlsOptions tls = TRY(read_tls_options(environment.files, arguments.at(0)));
+  const std::vector<std::string> addresses(arguments.begin() + 1, arguments.end());
+  const sys::Context& context = environment.context;
+  MembershipObserver keeper(environment.http, {.least_size = 1u << 20, .least_free_percent = 30, .pause = Seconds(2)});
+  std::size_t changes = 0, defragmented = 0;
+  while (!context.stop.stop_requested() && defragmented < addresses.size()) {
+    keeper.observe(context, tls, addresses, [&](ObservedMembers members) {
+      MembershipInput input{.members = std::move(members), .replicas = static_cast<int>(addresses.size())};
+      for (std::size_t i = 0; i < addresses.size(); ++i)
+        input.masters.push_back({fmt::format("master-{}", i), addresses[i], context.clock.now()});
+      input.is_bootstrap_complete = true;
+      input.now = context.clock.now();
+      return input;
+    });
+    for (; changes < keeper.facts().changes.size(); ++changes) {
+      const Change& change = keeper.facts().changes[changes];
+      defragmented += change.reason == "MemberDefragmented" ? 1 : 0;
+      environment.print(fmt::format("{}: {}\n", change.reason, change.message));
+    }
+    context.clock.wait(context.clock.steady() + Milliseconds(200), context.stop, nullptr, 0);
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -71,9 +99,10 @@ int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
   World world("etcd_members_tool", Level::info, signals.token());
-  const Result<> done = command == "discover" ? run_discover(world.environment(), arguments)
-                        : command == "keep" && arguments.size() > 2
-                            ? keep(world.environment(), arguments)
+  const Result<> done = command == "discover"                       ? run_discover(world.environment(), arguments)
+                        : command == "keep" && arguments.size() > 2 ? keep(world.environment(), arguments)
+                        : command == "defragment" && arguments.size() > 1
+                            ? defragment(world.environment(), arguments)
                             : Result<>(error(Code::invalid, "'{}' is not a command", command));
   if (done.ok()) return 0;
   fmt::print(stderr, "{}\n", done.error().message());

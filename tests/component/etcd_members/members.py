@@ -117,11 +117,11 @@ class Members(Programs):
         tails = "\n".join(f"--- {name}\n{self.tail(name)}" for name in self.processes if name != "keep")
         return f"never said: {what}\n{(self.folder / 'keep.out').read_text()}\n{tails}"
 
-    def post(self, address, path, body):
+    def post(self, address, path, body, timeout=5):
         context = ssl.create_default_context(cafile=self.ca)
         context.load_cert_chain(self.certificate, self.key)
         request = urllib.request.Request(f"https://{address}:2381{path}", data=json.dumps(body).encode())
-        return json.loads(urllib.request.urlopen(request, context=context, timeout=5).read())
+        return json.loads(urllib.request.urlopen(request, context=context, timeout=timeout).read())
 
     def members(self, address):
         return {member.get("name", ""): member for member in self.post(address, "/v3/cluster/member/list", {})["members"]}

@@ -1,17 +1,20 @@
 """Moves etcd from the bootstrap machine to three masters, with real etcds."""
 
+import base64
 import contextlib
 import os
 import pathlib
 import select
 import signal
+import subprocess
 import sys
+import threading
 
 import host_clock
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from members import MASTERS, Members  # noqa: E402
+from members import MASTERS, TOOL, Members  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +57,62 @@ def test_the_bootstraps_member_goes(etcd, capsys):
     etcd.post(MASTERS[0], "/v3/kv/put", {"key": "YQ==", "value": "Yg=="})
     with capsys.disabled():
         print(f"\nFIGURE etcd: the bootstrap's member is removed {took:.1f} s after the bootstrap was complete")
+
+
+class Recorder(threading.Thread):
+    """Writes through each member in turn; every answer counts."""
+
+    def __init__(self, etcd):
+        super().__init__(daemon=True)
+        self.etcd, self.stop, self.written, self.refused, self.longest = etcd, threading.Event(), 0, [], 0.0
+
+    def run(self):
+        while not self.stop.is_set():
+            begin, address = host_clock.now(), MASTERS[self.written % len(MASTERS)]
+            try:
+                self.etcd.post(address, "/v3/kv/put", {"key": encoded(f"recorded-{self.written}"), "value": encoded("x")}, timeout=30)
+            except OSError as failure:
+                self.refused.append(f"{address}: {failure}")
+            self.written, self.longest = self.written + 1, max(self.longest, host_clock.now() - begin)
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def sizes(etcd):
+    statuses = [etcd.post(address, "/v3/maintenance/status", {}) for address in MASTERS]
+    return [int(status["dbSize"]) for status in statuses], {status["leader"] for status in statuses}
+
+
+def test_databases_are_defragmented_without_a_refused_call(etcd, capsys):
+    value = encoded("v" * 500_000)
+    for number in range(120):
+        etcd.post(MASTERS[0], "/v3/kv/put", {"key": encoded(f"large-{number % 4}"), "value": value})
+    revision = etcd.post(MASTERS[0], "/v3/kv/range", {"key": encoded("large-0")})["header"]["revision"]
+    etcd.post(MASTERS[0], "/v3/kv/compaction", {"revision": revision, "physical": True}, timeout=60)
+    before, leader = sizes(etcd)
+    assert min(before) > 50_000_000
+    recorder = Recorder(etcd)
+    recorder.start()
+    try:
+        done = subprocess.run([TOOL, "defragment", etcd.folder, *MASTERS], capture_output=True, text=True, timeout=300)
+    finally:
+        recorder.stop.set()
+        recorder.join(timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    after, last = sizes(etcd)
+    assert max(after) < 10_000_000, (before, after)
+    reasons = [line.split(":")[0] for line in done.stdout.splitlines()]
+    # The followers, then another leader, then the member that led.
+    assert reasons == ["MemberDefragmented", "MemberDefragmented", "LeaderMoved", "MemberDefragmented"], done.stdout
+    assert leader != last
+    assert recorder.refused == [] and recorder.written > 20, recorder.refused[:3]
+    keys = etcd.post(MASTERS[1], "/v3/kv/range", {"key": encoded("recorded-"), "range_end": encoded("recorded."), "count_only": True})
+    assert int(keys["count"]) == recorder.written, "every write that was acknowledged exists"
+    with capsys.disabled():
+        print(f"\nFIGURE etcd: {before[0] / 1e6:.0f} MB defragmented to {after[0] / 1e6:.0f} MB on three members; {recorder.written} writes "
+              f"meanwhile, none refused, the longest took {recorder.longest:.2f} s")
 
 
 def test_a_member_that_was_one_before_needs_nobody(etcd):

@@ -12,11 +12,12 @@ import time
 
 import host_clock
 import pytest
+import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from control_plane import ControlPlane  # noqa: E402
-from members import ADDRESSES, BIN, BOOTSTRAP, MASTERS, PAYLOAD, Members  # noqa: E402
+from members import ADDRESSES, BIN, BOOTSTRAP, MASTERS, PAYLOAD, SOURCE, Members  # noqa: E402
 
 INSTALL_CONFIG = "controlPlane: {replicas: 3}\nnetworking: {machineNetwork: [{cidr: 127.97.77.0/24}]}\nplatform: {none: {}}\n"
 
@@ -45,6 +46,11 @@ def definition(group, plural, kind):
                      "versions": [version]}}
 
 
+def backup_definitions():
+    return [yaml.safe_load((SOURCE / "images/manifests" / name).read_text())
+            for name in ("0000_10_config-operator_01_backups.crd.yaml", "0000_10_etcd_01_etcdbackups.crd.yaml")]
+
+
 def an_object(kind, name, space=None, version="v1", **members):
     metadata = {"name": name, **({"namespace": space} if space else {}), **members.pop("metadata", {})}
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **members}
@@ -60,7 +66,7 @@ def fill(plane, members):
     """Creates the objects of the bootstrap machine and of the cluster-version operator."""
     plane.apply(*[an_object("Namespace", name) for name in ("openshift-etcd", "openshift-etcd-operator", "openshift-config")],
                  definition("operator.openshift.io", "etcds", "Etcd"), definition("config.openshift.io", "infrastructures", "Infrastructure"),
-                 definition("config.openshift.io", "clusteroperators", "ClusterOperator"))
+                 definition("config.openshift.io", "clusteroperators", "ClusterOperator"), *backup_definitions())
     plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
     ca = {"ca-bundle.crt": members.ca.read_text()}
     plane.apply(
@@ -178,6 +184,22 @@ def test_what_it_leaves(world):
     for reason in ("MemberAdded", "MemberPromoted", "LeaderMoved", "BootstrapMemberRemoved"):
         assert reason in events
     assert "PRIVATE KEY" not in (plane.folder / "operator.log").read_text()
+
+
+def test_a_backup_becomes_jobs_of_the_masters(world):
+    plane, _, operator = world
+    etcd = {"schedule": "20 3 * * *", "timeZone": "", "pvcName": "", "retentionPolicy": {"retentionType": "RetentionNumber",
+                                                                                           "retentionNumber": {"maxNumberOfBackups": 3}}}
+    plane.apply(an_object("Backup", "default", version="config.openshift.io/v1alpha1", spec={"etcd": etcd}),
+                an_object("EtcdBackup", "one", version="operator.openshift.io/v1alpha1", spec={"pvcName": ""}))
+    names = [f"etcd-backup-default-master-{number}" for number in range(3)]
+    wait_for(plane, operator, lambda: all(plane.get("cronjob", name, "-n", "openshift-etcd") for name in names))
+    job = wait_for(plane, operator, lambda: plane.get("job", "etcd-backup-requested-one", "-n", "openshift-etcd"))
+    assert job["spec"]["template"]["spec"]["nodeName"] == "master-0"
+    wait_for(plane, operator, lambda: plane.get("etcdbackup", "one").get("status", {}).get("backupJob", {}).get("name") == job["metadata"]["name"])
+    plane.apply(an_object("Backup", "default", version="config.openshift.io/v1alpha1", spec={"etcd": {**etcd, "pvcName": "claim"}}))
+    wait_for(plane, operator, lambda: plane.conditions().get("BackupControllerDegraded") == "True")
+    wait_for(plane, operator, lambda: not any(plane.get("cronjob", name, "-n", "openshift-etcd") for name in names))
 
 
 def test_it_gives_its_lease_back(world):

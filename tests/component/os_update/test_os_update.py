@@ -21,6 +21,8 @@ NEW_FILES = {
     "usr/bin/set-uid": {"mode": 0o4755},
     "usr/share/link-to-which": {"type": b"2", "linkname": "which-one"},
 }
+# Different files, in a folder of their own and beside those of the base.
+LARGE = {path: random.Random(path).randbytes(1 << 20).hex() for path in (f"usr/{folder}/large-{number}" for folder in ("bin", "lib/large") for number in range(8))}
 
 
 class Machine:
@@ -78,6 +80,7 @@ def images(layout):
         "second": layout.add("second", layer(NEW_FILES)),
         # Its first own layer is that of the second image.
         "third": layout.add("third", layer(NEW_FILES), layer({"usr/share/which-one": "third\n", "usr/share/big": "x" * (1 << 20)})),
+        "large": layout.add("large", layer(LARGE)),
         "broken": layout.add("broken", layer(BROKEN)),
         "no-os": layout.add("no-os", layer({"usr/lib/systemd/systemd": None})),
         "device": layout.add("device", layer({"usr/lib/device": {"type": b"3", "devmajor": 1, "devminor": 3}})),
@@ -151,6 +154,15 @@ def test_a_layer_on_a_known_image(machine, images, capsys):
     assert "layer 5 of 5" in third and "layer 4 of" not in third, third
     # Objects of the first image are shared: they did not change.
     machine.shell("ostree --repo=/ostree/repo fsck --quiet")
+
+
+def test_a_second_image_of_the_same_base_costs_its_own_layers(machine, images, capsys):
+    own, before = sum(map(len, LARGE.values())), disk_use(machine)
+    machine.os("fetch", images["large"])
+    cost = disk_use(machine) - before
+    with capsys.disabled():
+        print(f"\na second image of the same base: {cost / 1e6:.1f} MB of disk, its own layer has {own / 1e6:.1f} MB")
+    assert own <= cost <= 1.1 * own
 
 
 @pytest.mark.parametrize(("image", "message"), [

@@ -3,7 +3,8 @@
     report = run(kubeconfig, storage_of_the_cluster's_registry, folder)
     assert not report.failures
 
-The programs are those of `make -C payload conformance`. On the command line, for a running cluster; ONLY is a regular expression of names.
+The programs are those of `make -C payload conformance`. On the command line, for a running cluster; ONLY is a regular expression of names, or
+"network-policies" for the tests of NetworkPolicies, which are no part of conformance.
 The output stays in the folder that is printed at the end:
 
     SLIPWAY_BUILD=build SLIPWAY_STATE=MACHINES tests/system/conformance/conformance.py DIR [ONLY]
@@ -33,6 +34,9 @@ QUICK = pathlib.Path(__file__).with_name("quick.txt")
 PROCESSES = int(os.environ.get("SLIPWAY_CONFORMANCE_PROCESSES", "3"))
 # Tests that still run after this time are stopped and have failed.
 MINUTES = int(os.environ.get("SLIPWAY_CONFORMANCE_MINUTES", "15"))
+CONFORMANCE = "--label-filter=Conformance"
+# The tests of NetworkPolicies are no part of conformance. Those of SCTP connectivity need the kernel module sctp.
+NETWORK_POLICIES = "--label-filter=Feature:NetworkPolicy && !Feature:SCTPConnectivity"
 # Nodes with these taints are healthy; they only accept pods with tolerations.
 TAINTS = "node-role.kubernetes.io/control-plane,node-role.kubernetes.io/master"
 
@@ -69,10 +73,10 @@ def quick(drawn=None, seed=None):
     return lines, "|".join(quoted(line) for line in lines)
 
 
-def names(folder, *selection):
-    """The names of the conformance tests in a selection, without running them."""
+def names(folder, *selection, labels=CONFORMANCE):
+    """The names of the tests in a selection, without running them."""
     suite(folder, [f"--ginkgo.json-report={folder}/names.json", "--ginkgo.dry-run", "--ginkgo.succinct", "--ginkgo.silence-skips",
-                   "--ginkgo.label-filter=Conformance", *(word.replace("--", "--ginkgo.", 1) for word in selection)])
+                   *(word.replace("--", "--ginkgo.", 1) for word in (labels, *selection))])
     return [name_of(spec) for spec in specs(folder / "names.json") if spec["State"] == "passed" and spec["LeafNodeType"] == "It"]
 
 
@@ -92,15 +96,15 @@ def registries(folder):
     return {**os.environ, "KUBE_TEST_REPO_LIST": str(folder / "registries.yaml")}
 
 
-def run(kubeconfig, storage, folder, only=None):
-    """Writes the report and the output to `folder`: report.json, output."""
+def run(kubeconfig, storage, folder, only=None, labels=CONFORMANCE):
+    """Writes the report and the output to `folder`: report.json, output. labels: a label filter of ginkgo."""
     environment = registries(folder)
     (folder / "kubectl").symlink_to(BUILD / "payload/bin/hyperkube")
     add_images(storage, PROGRAMS / "layer.tar", images_wanted(environment))
-    total = len(names(folder))
+    total = len(names(folder, labels=labels))
     chosen = [f"--focus={only}"] if only else []
     command = [PROGRAMS / "ginkgo", "run", f"--procs={PROCESSES}", "--no-color", "--succinct", "--silence-skips", "--keep-going",
-               f"--timeout={MINUTES}m", "--label-filter=Conformance", *chosen, *selection(left_out()), "--json-report=report.json",
+               f"--timeout={MINUTES}m", labels, *chosen, *selection(left_out()), "--json-report=report.json",
                f"--output-dir={folder}", PROGRAMS / "conformance.test", "--",
                f"--kubeconfig={kubeconfig}", "--provider=skeleton", f"--kubectl-path={folder}/kubectl", "--disable-log-dump",
                "--dump-logs-on-failure=false", f"--non-blocking-taints={TAINTS}", "--allowed-not-ready-nodes=-1"]
@@ -162,8 +166,10 @@ def describe(spec, reason):
 def main(assets, only=None):
     assets = pathlib.Path(assets)
     name = json.loads((assets / "metadata.json").read_text())["clusterName"]
+    labels = NETWORK_POLICIES if only == "network-policies" else CONFORMANCE
+    only = None if labels == NETWORK_POLICIES else only
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-conformance-", dir="/var/tmp"))
-    report = run(assets.resolve() / "auth/kubeconfig", pathlib.Path(os.environ["SLIPWAY_STATE"]) / name / "registry", folder, only)
+    report = run(assets.resolve() / "auth/kubeconfig", pathlib.Path(os.environ["SLIPWAY_STATE"]) / name / "registry", folder, only, labels)
     print(*report.failures, *report.skipped, *(f"{seconds:6.1f} s  {name}" for seconds, name in report.passed), report, folder, sep="\n")
     return bool(report.failures)
 

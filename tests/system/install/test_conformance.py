@@ -19,3 +19,12 @@ def test_it_conforms_to_kubernetes(installed, tmp_path):
     print("", *(f"{seconds:6.1f} s  {name}" for seconds, name in report.passed[:10]), *report.skipped, report, sep="\n")
     assert not report.failures, "\n\n".join(report.failures)
     assert len(report.passed) + len(report.skipped) == len(chosen)
+
+
+if "SLIPWAY_LONG" in os.environ:
+    def test_network_policies_as_kubernetes_tests_them(installed, tmp_path):
+        storage = installed.state / installed.name / "registry"
+        report = conformance.run(installed.dir / "auth/kubeconfig", storage, tmp_path, labels=conformance.NETWORK_POLICIES)
+        print("", *(f"{seconds:6.1f} s  {name}" for seconds, name in report.passed), *report.skipped, report, sep="\n")
+        assert not report.failures, "\n\n".join(report.failures)
+        assert len(report.passed) == report.total > 40

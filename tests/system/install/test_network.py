@@ -103,6 +103,31 @@ def test_names(installed, pods):
     assert "ok" in pods.run(pods.nodes[0], "curl", "--silent", "--insecure", "https://kubernetes.default/readyz").stdout
 
 
+def test_network_policies_are_enforced(installed, pods):
+    """One pod may connect to the pods of the namespace; the others may not, on the same node or not. Probes reach all of them."""
+    path = f"/apis/networking.k8s.io/v1/namespaces/{SPACE}/networkpolicies"
+    allowed, *others = pods.nodes
+
+    def connects(source, target):
+        return pods.run(source, "curl", "--silent", "--max-time", "1", f"http://{pods.address(target)}:8080/", check=False).returncode == 0
+
+    installed.api.expect("POST", path, {"metadata": {"name": "one"}, "spec": {
+        "podSelector": {}, "policyTypes": ["Ingress"], "ingress": [{"from": [{"ipBlock": {"cidr": f"{pods.address(allowed)}/32"}}]}]}})
+    try:
+        for target in others:
+            source = next(node for node in others if node != target)
+            installed.wait_until(f"{source} does not reach {target}", lambda pair=(source, target): not connects(*pair), limit=20)
+            assert connects(allowed, target), f"{allowed} does not reach {target}"
+        assert connects(others[0], others[0]), "a pod reaches itself"
+        machine = next(node for node in MASTERS if node in pods.nodes)
+        assert installed.machine(machine, "curl", "--silent", "--max-time", "10", f"http://{pods.address(machine)}:8080/").stdout
+        settings = installed.api.get("/apis/operator.openshift.io/v1/networks/cluster")
+        assert condition(settings, "NetworkPoliciesEnforced") == "True", settings["status"]
+    finally:
+        installed.api.expect("DELETE", f"{path}/one")
+    installed.wait_until("connections pass again", lambda: connects(others[1], others[0]), limit=20)
+
+
 def test_pods_get_no_machine_configuration(installed, pods):
     """By any name and address, also through a Service that any user created."""
     refused, unanswered = 7, 28  # exit statuses of curl

@@ -78,8 +78,8 @@ def test_what_has_no_effect_is_told(installed):
     installed.wait_until("the Route is refused", lambda: refusal() == [("False", "NoServiceCA")], limit=20)
     installed.api.expect("DELETE", f"{routes}/without-ca")
 
-    policies = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
-    policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "deny"}, "spec": {"podSelector": {}}}
-    status, _, headers = installed.api.ask("POST", policies, policy, "application/json")
-    assert status == 201 and "does not enforce NetworkPolicies" in str(headers.get_all("Warning")), headers
-    installed.api.expect("DELETE", f"{policies}/deny")
+    machine_sets = "/apis/machine.openshift.io/v1beta1/namespaces/default/machinesets"
+    machines = {"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet", "metadata": {"name": "more"}, "spec": {"replicas": 1}}
+    status, _, headers = installed.api.ask("POST", machine_sets, machines, "application/json")
+    assert status == 201 and "no controller of this release" in str(headers.get_all("Warning")), headers
+    installed.api.expect("DELETE", f"{machine_sets}/more")

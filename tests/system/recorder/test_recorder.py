@@ -142,6 +142,12 @@ def test_nothing_is_wrong_with_a_server_that_keeps_everything(server):
                         recorder.summary())
 
 
+def test_silence_counts_from_a_moment_until_now(server):
+    recorder = server.record()
+    assert recorder.silence_since(time.time() - 3600) > 3500
+    assert recorder.silence_since(time.time()) < 1
+
+
 @pytest.mark.parametrize("how, words", [("lose", "recorder-3, acknowledged at .* is missing at the end"),
                                         ("change", "recorder-3, acknowledged at .* says 'other' and not '.*-3' at the end")])
 def test_an_acknowledged_write_that_is_not_there_is_told(server, how, words):

@@ -30,16 +30,20 @@ class Application:
         self.cluster.kubectl("apply", "--filename", "-", input=self.manifest)
         self.cluster.kubectl("rollout", "status", "--namespace", SPACE, f"deployment/{SPACE}", "--timeout", "5m")
 
-    def fetch(self):
-        """The answer of the application, after the router has its Route. Verified with the CAs of the kubeconfig."""
+    def command(self):
+        """The command that requests the application once. Verified with the CAs of the kubeconfig."""
         known = yaml.safe_load((self.cluster.dir / "auth/kubeconfig").read_text())["clusters"][0]["cluster"]["certificate-authority-data"]
         authorities = self.cluster.folder / "authorities.pem"
         authorities.write_bytes(base64.b64decode(known))
         listed = subprocess.run([self.slipway, "machine", "list", "--cluster", self.cluster.name, "--state", self.cluster.state],
                                 capture_output=True, text=True, check=True, timeout=60).stdout
         address, port = re.search(r"^([0-9.]+):([0-9]+) is forwarded to .*:443$", listed, re.MULTILINE).groups()
-        command = ["curl", "--silent", "--show-error", "--fail", "--cacert", authorities, "--max-time", "10", "--resolve", f"{self.host}:{port}:{address}",
-                   f"https://{self.host}:{port}"]
+        return ["curl", "--silent", "--show-error", "--fail", "--cacert", authorities, "--max-time", "10", "--resolve", f"{self.host}:{port}:{address}",
+                f"https://{self.host}:{port}"]
+
+    def fetch(self):
+        """The answer of the application, after the router has its Route."""
+        command = self.command()
         deadline = host_clock.now() + LIMIT
         while True:
             done = subprocess.run(command, capture_output=True, text=True, timeout=30)

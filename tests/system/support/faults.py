@@ -11,7 +11,7 @@ import os
 import pathlib
 import signal
 
-from figures import OWN, cgroup, processes, read
+from figures import OWN, cgroup, process_lists, processes, read
 
 # Kinds whose machines have to be started again by a command.
 POWER = ("machine", "owner")
@@ -69,7 +69,7 @@ def owner_of(installation):
 def inits(group):
     """The first process of each machine: number 1 in the third PID namespace, below those of the host and of the owner."""
     found = {}
-    for listed in group.rglob("cgroup.procs") if group else []:
+    for listed in process_lists(group):
         for number in read(listed).split():
             levels = next((line.split()[1:] for line in read(pathlib.Path(f"/proc/{number}/status")).splitlines() if line.startswith("NSpid:")), [])
             if len(levels) == 3 and levels[-1] == "1":

@@ -34,10 +34,17 @@ def own_programs(cluster):
     return sorted((machine, name, size) for machine, process, program, name in processes(top) if program in OWN and (size := pss(process)))
 
 
+def process_lists(group):
+    """The file cgroup.procs of a cgroup and of each below it, which may end meanwhile."""
+    for folder, _, files in os.walk(group) if group else []:
+        if "cgroup.procs" in files:
+            yield pathlib.Path(folder, "cgroup.procs")
+
+
 def processes(group):
     """(machine, its folder in /proc, executable, name) of every process below a cgroup. The owner process on the host counts as a
     machine."""
-    for listed in group.rglob("cgroup.procs") if group else []:
+    for listed in process_lists(group):
         machine = listed.relative_to(group).parts[0]
         for number in read(listed).split():
             process = pathlib.Path("/proc", number)

@@ -67,6 +67,12 @@ class Recorder:
         with self._lock:
             return [refused for refused in self.refused if refused.time >= moment]
 
+    def silence_since(self, moment):
+        """The longest time without an answer since then, in seconds."""
+        with self._lock:
+            begun, now = time.monotonic() - (time.time() - moment), time.monotonic()
+            return longest_gap([begun, *sorted(each for each in self.answered if each >= begun), now])
+
     def check(self):
         """Acknowledged writes that are missing or different, one sentence each. While the recorder runs: those so far."""
         with self._lock:
@@ -79,10 +85,8 @@ class Recorder:
 
     def summary(self):
         with self._lock:
-            answered = sorted(self.answered)
-            silence = max((after - before for before, after in zip(answered, answered[1:])), default=0.0)
             return (f"recorder: {self.calls} calls, {len(self.acknowledged)} writes acknowledged, {len(self.refused)} calls refused, "
-                    f"longest time without an answer {silence:.2f} s")
+                    f"longest time without an answer {longest_gap(sorted(self.answered)):.2f} s")
 
     def _tick(self):
         while not self._over.is_set() and not self._make_namespace():
@@ -138,6 +142,10 @@ class Recorder:
     def _says(self, write, value, when):
         what = "is missing" if value is None else f"says {value!r} and not {write.value!r}"
         return f"{write.name}, acknowledged at {clock(write.time)}, {what} {when}"
+
+
+def longest_gap(times):
+    return max((after - before for before, after in zip(times, times[1:])), default=0.0)
 
 
 def clock(moment):

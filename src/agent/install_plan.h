@@ -1,0 +1,56 @@
+// What an installation of this host does, as a plan: the request of the service, and the stages of each role. Pure.
+#pragma once
+
+#include "assist/inventory.h"
+#include "base/json.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipway::agent {
+
+// Step `install`.
+struct InstallRequest {
+  std::string cluster_id;
+  std::string role;  // "master", "worker"
+  std::string disk;  // path of the device, "/dev/sda"
+
+  bool operator==(const InstallRequest&) const = default;
+};
+
+// Reads the arguments of step `install`: {"cluster_id", "role", "boot_device", ...}. Members that would change what is installed
+// and that this agent does not do are refused by name, as is role `bootstrap`. Images, versions and the settings of the
+// controller are for others and are ignored.
+//
+//   errors  invalid, with all wrong fields; those of find_installation_disk
+Result<InstallRequest> parse_install_request(const Json& arguments, const std::vector<assist::Disk>& disks);
+
+// What a stage does.
+enum class Work { none, fetch_config, unpack_image, add_config, write_disk, wait_for_masters, send_logs, reboot };
+
+struct InstallStage {
+  std::string name;          // of its marker file: "write-disk"
+  std::string_view reports;  // the stage of the API that begins with it; "": none
+  Work work = Work::none;
+
+  bool operator==(const InstallStage&) const = default;
+};
+
+// In order. A master starts from its disk at once; a worker first waits for two masters, because nobody serves its config before.
+std::vector<InstallStage> install_stages(std::string_view role);
+
+// The first byte of the partition "boot" in the output of `sfdisk --json IMAGE`. errors: invalid: there is none
+Result<std::uint64_t> boot_offset(std::string_view partition_table);
+
+// How many hosts of a cluster are control plane nodes that are done, in the answer of /v2/clusters/ID/hosts.
+int count_masters_that_are_done(const Json& hosts);
+
+// The text of the next report while a disk is written: "5%", "10%", ..., "100%"; nothing until five points more are done.
+// reported: the points of the last report; changed by a report
+std::optional<std::string> next_percent(std::uint64_t done, std::uint64_t total, int& reported);
+
+}  // namespace slipway::agent

@@ -1,0 +1,103 @@
+#include "agent/install_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::agent {
+namespace {
+
+Json json(std::string_view text) { return parse_json(text, "test").value(); }
+
+const std::vector<assist::Disk> disks = {
+    {.id = "/dev/disk/by-id/wwn-1", .name = "sda", .path = "/dev/sda", .by_id = "/dev/disk/by-id/wwn-1"},
+    {.id = "/dev/sdb", .name = "sdb", .path = "/dev/sdb", .reasons = {"Disk is removable"}}};
+
+TEST(InstallRequest, IsRead) {
+  EXPECT_EQ(
+      parse_install_request(json(R"({"cluster_id": "99999999-2222-4333-8444-555555555555", "infra_env_id": "x", "host_id": "y",
+                                           "role": "worker", "boot_device": "/dev/disk/by-id/wwn-1", "controller_image": "c",
+                                           "installer_image": "i", "installer_args": "[]", "disks_to_format": [],
+                                           "openshift_version": "4.20", "mco_image": "m"})"),
+                            disks)
+          .value(),
+      (InstallRequest{"99999999-2222-4333-8444-555555555555", "worker", "/dev/sda"}));
+}
+
+TEST(InstallRequest, SaysAllThatIsWrong) {
+  const Error why =
+      parse_install_request(json(R"({"cluster_id": "x", "role": "king", "installer_args": "[\"--append-karg\", \"a=b\"]",
+                                                   "disks_to_format": ["/dev/sdb"], "coreos_image": "quay.io/x"})"),
+                            disks)
+          .error();
+  EXPECT_EQ(why.code(), Code::invalid);
+  for (const char* part : {"cluster_id: 'x' is not a UUID", "role: must be master or worker, is 'king'",
+                           "installer_args:", "disks_to_format:", "coreos_image:"}) {
+    EXPECT_NE(why.message().find(part), std::string::npos) << part << "\n" << why.message();
+  }
+}
+
+TEST(InstallRequest, NeedsADiskThatIsFree) {
+  const auto with = [](const std::string& disk, const std::string& role) {
+    return parse_install_request(
+        Json{{"cluster_id", "99999999-2222-4333-8444-555555555555"}, {"role", role}, {"boot_device", disk}}, disks);
+  };
+  EXPECT_EQ(with("/dev/sdb", "master").error().code(), Code::conflict);
+  EXPECT_EQ(with("/dev/sdc", "master").error().code(), Code::not_found);
+  EXPECT_NE(with("/dev/sda", "bootstrap").error().message().find("'bootstrap' is not supported"), std::string::npos);
+}
+
+std::vector<std::string> names(std::string_view role) {
+  std::vector<std::string> found;
+  for (const InstallStage& stage : install_stages(role)) {
+    found.push_back(stage.name + (stage.reports.empty() ? "" : ": " + std::string(stage.reports)));
+  }
+  return found;
+}
+
+TEST(InstallStages, OfAMaster) {
+  EXPECT_EQ(names("master"), (std::vector<std::string>{"start: Starting installation", "fetch-config: Installing",
+                                                       "unpack-image: Writing image to disk", "add-config", "write-disk",
+                                                       "send-logs", "reboot: Rebooting"}));
+}
+
+TEST(InstallStages, AWorkerWaitsBeforeItReboots) {
+  EXPECT_EQ(names("worker"),
+            (std::vector<std::string>{"start: Starting installation", "fetch-config: Installing",
+                                      "unpack-image: Writing image to disk", "add-config", "write-disk",
+                                      "wait-for-masters: Waiting for control plane", "send-logs", "reboot: Rebooting"}));
+}
+
+TEST(BootOffset, OfThePartitionTable) {
+  EXPECT_EQ(boot_offset(R"({"partitiontable": {"label": "gpt", "partitions": [
+      {"node": "x1", "start": 2048, "size": 2048, "name": "bios"}, {"node": "x3", "start": 135168, "size": 1048576, "name": "boot"}]}})")
+                .value(),
+            66u << 20);
+  for (const char* table : {"", "{}", R"({"partitiontable": {"partitions": [{"start": 1, "name": "root"}]}})",
+                            R"({"partitiontable": {"partitions": [{"start": "1", "name": "boot"}]}})"}) {
+    EXPECT_EQ(boot_offset(table).error().code(), Code::invalid) << table;
+  }
+}
+
+TEST(Masters, ThatAreDone) {
+  EXPECT_EQ(count_masters_that_are_done(json(R"([
+      {"role": "master", "progress": {"current_stage": "Done"}}, {"role": "arbiter", "progress": {"current_stage": "Done"}},
+      {"role": "master", "progress": {"current_stage": "Joined"}}, {"role": "worker", "progress": {"current_stage": "Done"}},
+      {"role": "master"}])")),
+            2);
+  EXPECT_EQ(count_masters_that_are_done(json("{}")), 0);
+}
+
+TEST(Percent, EveryFivePoints) {
+  int reported = 0;
+  std::vector<std::string> said;
+  for (std::uint64_t done = 0; done <= 990; done += 10) {
+    if (const auto percent = next_percent(done, 1000, reported)) said.push_back(*percent);
+  }
+  if (const auto percent = next_percent(1000, 1000, reported)) said.push_back(*percent);
+  EXPECT_EQ(next_percent(1000, 1000, reported), std::nullopt);
+  EXPECT_EQ(said.front(), "5%");
+  EXPECT_EQ(said.back(), "100%");
+  EXPECT_LE(said.size(), 20u);
+}
+
+}  // namespace
+}  // namespace slipway::agent

@@ -1,0 +1,234 @@
+#include "agent/installer.h"
+
+#include "agent/disk_checks.h"
+#include "agent/disks.h"
+#include "agent/logs.h"
+#include "agent/medium.h"
+#include "base/text.h"
+#include "ignition/parse.h"
+#include "sys/disk_copy.h"
+#include "sys/stages.h"
+#include "sys/wait_for.h"
+
+#include <fmt/core.h>
+
+namespace slipway::agent {
+
+namespace {
+
+const std::string image_on_medium = std::string(medium_folders[0]) + "/images/disk.raw.zst";
+constexpr int needed_masters = 2;
+constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);  // the service limits how long a stage may take
+constexpr Milliseconds program_limit = std::chrono::minutes(30);
+constexpr sys::Pace masters_pace{Milliseconds(1'000), Milliseconds(5'000)};
+
+std::string request_file(const std::string& folder) { return folder + "/request.json"; }
+std::string failed_file(const std::string& folder) { return folder + "/failed"; }
+
+std::string text_of_request(const InstallRequest& request) {
+  return emit_json(Json{{"cluster_id", request.cluster_id}, {"role", request.role}, {"disk", request.disk}}, JsonStyle::compact);
+}
+
+// The work of one installation.
+class Installation {
+ public:
+  Installation(const net::Environment& environment, const SystemTree& tree, const ServiceClient& service, std::string folder,
+               InstallRequest request)
+      : environment_(environment), tree_(tree), service_(service), folder_(std::move(folder)), request_(std::move(request)) {}
+
+  void run() {
+    const Result<> done = sys::run_stages(environment_.context, environment_.files, folder_, stages());
+    if (done.ok() || environment_.context.stop.stop_requested()) return;
+    environment_.context.log.error("the installation failed: {}", done.error().message());
+    send_logs_if_possible();
+    (void)environment_.files.write(failed_file(folder_), done.error().message() + "\n", 0600);
+    report("Failed", done.error().message());
+  }
+
+ private:
+  std::vector<sys::Stage> stages() {
+    std::vector<sys::Stage> stages;
+    for (const InstallStage& stage : install_stages(request_.role)) {
+      sys::Stage next{.name = stage.name, .run = [this, stage](const sys::Context&) { return run(stage); }};
+      if (!stages.empty()) next.needs = {stages.back().name};
+      stages.push_back(std::move(next));
+    }
+    return stages;
+  }
+
+  Result<> run(const InstallStage& stage) {
+    if (!stage.reports.empty()) report(std::string(stage.reports), stage.work == Work::none ? request_.role : "");
+    if (environment_.context.stop.stop_requested()) return error(Code::cancelled, "stopped");
+    switch (stage.work) {
+      case Work::none: return Ok{};
+      case Work::fetch_config: return fetch_config();
+      case Work::unpack_image: return unpack_image();
+      case Work::add_config: return add_config();
+      case Work::write_disk: return write_disk();
+      case Work::wait_for_masters: return wait_for_masters();
+      case Work::send_logs: return send_logs_if_possible(), Ok{};
+      case Work::reboot: return reboot();
+    }
+    return Ok{};
+  }
+
+  std::string config_file() const { return folder_ + "/host.ign"; }
+  std::string image_file() const { return folder_ + "/disk.raw"; }
+
+  void report(const std::string& stage, const std::string& info) {
+    const Json body = {{"current_stage", stage}, {"progress_info", info}};
+    const Result<net::Answer> answer = service_.deliver(environment_.context, "PUT", service_.host_path() + "/progress", body);
+    if (answer.ok() || answer.error().code() == Code::cancelled) return;
+    environment_.context.log.warn("the service does not take stage '{}': {}; continuing", stage, answer.error().message());
+  }
+
+  Result<> fetch_config() {
+    const net::Answer answer = TRY(service_.fetch(environment_.context, service_.host_path() + "/downloads/ignition"));
+    const ignition::Parsed parsed = TRY(ignition::parse_text(answer.body, "config of this host"));
+    TRY(parsed.findings.to_result());
+    return environment_.files.write(config_file(), answer.body, 0600);
+  }
+
+  Result<> run_program(std::vector<std::string> argv) {
+    TRY(sys::run_checked(environment_.runner, environment_.context, {.argv = std::move(argv), .limit = program_limit}));
+    return Ok{};
+  }
+
+  // The image is made complete in memory, so that it is read back from the disk as a whole, with its config.
+  Result<> unpack_image() {
+    const std::optional<sys::FileInfo> image = TRY(environment_.files.info(image_on_medium));
+    if (!image) {
+      return error(Code::not_found, "{}: does not exist (boot a discovery image that contains the disk image)", image_on_medium);
+    }
+    return run_program({"zstd", "--decompress", "--force", "--quiet", "--sparse", image_on_medium, "-o", image_file()});
+  }
+
+  Result<> add_config() {
+    const std::string table =
+        TRY(sys::run_checked(environment_.runner, environment_.context, {.argv = {"sfdisk", "--json", image_file()}}));
+    const std::uint64_t offset = TRY(boot_offset(table));
+    const std::string place = folder_ + "/boot";
+    TRY(environment_.files.make_directories(place, 0700));
+    // A mount that a killed agent left behind.
+    (void)environment_.runner.run(environment_.context, {.argv = {"umount", "--quiet", "--recursive", place}});
+    TRY(run_program({"mount", "-o", fmt::format("loop,offset={}", offset), image_file(), place}));
+    const Result<std::string> config = environment_.files.read(config_file());
+    const Result<> written =
+        config.ok() ? environment_.files.write(place + "/ignition/config.ign", config.value(), 0600) : config.error();
+    const Result<> unmounted = run_program({"umount", place});
+    TRY(written);
+    return unmounted;
+  }
+
+  Result<> write_disk() {
+    const std::optional<sys::FileInfo> image = TRY(environment_.files.info(image_file()));
+    if (!image) return error(Code::not_found, "{}: does not exist", image_file());
+    // The disk may be in use by now.
+    TRY(find_installation_disk(read_disks(tree_), request_.disk));
+    std::uint64_t done = 0;
+    int reported = 0;
+    const auto on_bytes = [&](std::uint64_t bytes) {
+      done += bytes;
+      const std::optional<std::string> percent = next_percent(done, 2 * image->size, reported);
+      if (!percent) return;
+      // Only news: the writing does not wait for a service that is away.
+      const Json body = {{"current_stage", "Writing image to disk"}, {"progress_info", *percent}};
+      (void)service_.send_json(environment_.context, "PUT", service_.host_path() + "/progress", body);
+    };
+    TRY(sys::copy_to_disk(environment_.context, image_file(), request_.disk, on_bytes));
+    // The backup of the partition table goes to the end of the disk.
+    TRY(run_program({"sfdisk", "--quiet", "--relocate", "gpt-bak-std", request_.disk}));
+    return environment_.files.remove(image_file());
+  }
+
+  Result<> wait_for_masters() {
+    const std::string path = fmt::format("/v2/clusters/{}/hosts", request_.cluster_id);
+    return sys::wait_for(
+        environment_.context, "two masters", no_limit,
+        [&]() -> Result<sys::Observation> {
+          const net::Answer answer = TRY(service_.fetch(environment_.context, path));
+          const int count = count_masters_that_are_done(TRY(parse_json(answer.body, "hosts of the cluster")));
+          if (count >= needed_masters) return sys::Observation::done();
+          return sys::Observation::not_yet("{} of {} are done", count, needed_masters);
+        },
+        nullptr, masters_pace);
+  }
+
+  void send_logs_if_possible() {
+    const StepWorld world{environment_, tree_, service_, nullptr};
+    const Result<> sent = send_logs(world, request_.cluster_id, false);
+    if (!sent.ok()) environment_.context.log.warn("cannot send logs: {}; continuing without them", sent.error().message());
+  }
+
+  Result<> reboot() { return run_program({"systemctl", "reboot"}); }
+
+  const net::Environment& environment_;
+  const SystemTree& tree_;
+  const ServiceClient& service_;
+  const std::string folder_;
+  const InstallRequest request_;
+};
+
+// The installation that was cut off; nothing if there is none, or if it failed.
+Result<std::optional<InstallRequest>> recorded_request(sys::Files& files, const std::string& folder) {
+  const std::optional<std::string> text = TRY(files.read_if_exists(request_file(folder)));
+  if (!text || TRY(files.info(failed_file(folder)))) return std::optional<InstallRequest>();
+  const Json request = TRY(parse_json(*text, request_file(folder)));
+  return std::optional(InstallRequest{
+      .cluster_id = text_of(request, {"cluster_id"}), .role = text_of(request, {"role"}), .disk = text_of(request, {"disk"})});
+}
+
+}  // namespace
+
+Installer::Installer(const net::Environment& environment, const SystemTree& tree, const ServiceClient& service,
+                     std::string folder)
+    : environment_(environment), tree_(tree), service_(service), folder_(std::move(folder)) {
+  const Result<std::optional<InstallRequest>> recorded = recorded_request(environment_.files, folder_);
+  if (!recorded.ok()) {
+    environment_.context.log.warn("cannot continue an installation: {}; waiting for the service", recorded.error().message());
+  } else if (recorded.value()) {
+    environment_.context.log.info("continuing the installation on {}", recorded.value()->disk);
+    start(*recorded.value());
+  }
+}
+
+Installer::~Installer() = default;
+
+void Installer::start(const InstallRequest& request) {
+  thread_ = std::jthread([this, request](const std::stop_token& stop) {
+    const sys::Context context = environment_.context.with_stop(stop);
+    const net::Environment own = environment_.with(context);
+    Installation(own, tree_, service_, folder_, request).run();
+  });
+}
+
+Result<> Installer::begin(const InstallRequest& request) {
+  const std::lock_guard one_at_a_time(operation_);
+  const std::string text = text_of_request(request);
+  const std::optional<std::string> recorded = TRY(environment_.files.read_if_exists(request_file(folder_)));
+  if (recorded && *recorded == text) return Ok{};
+  if (recorded) return error(Code::conflict, "another installation of this host has begun: {} (stop it first)", *recorded);
+  TRY(environment_.files.make_directories(folder_, 0700));
+  TRY(environment_.files.write(request_file(folder_), text, 0600));
+  start(request);
+  return Ok{};
+}
+
+Result<> Installer::stop() {
+  const std::lock_guard one_at_a_time(operation_);
+  thread_ = {};  // asks it to stop, and waits
+  (void)environment_.runner.run(environment_.context, {.argv = {"umount", "--quiet", "--recursive", folder_ + "/boot"}});
+  return environment_.files.remove(folder_);
+}
+
+Result<StepReply> begin_installation(const StepWorld& world, const Json& arguments) {
+  TRY(world.installer->begin(TRY(parse_install_request(arguments, read_disks(world.tree)))));
+  return StepReply{};
+}
+
+Result<StepReply> stop_installation(const StepWorld& world, const Json&) {
+  TRY(world.installer->stop());
+  return StepReply{};
+}
+
+}  // namespace slipway::agent

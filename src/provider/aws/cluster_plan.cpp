@@ -1,0 +1,448 @@
+#include "provider/aws/cluster_plan.h"
+
+#include "base/findings.h"
+#include "base/text.h"
+#include "net/ip.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace slipway::provider::aws {
+
+namespace {
+
+constexpr std::size_t most_zones = 3;
+constexpr int smallest_network = 24;  // subnets of AWS have at least 16 addresses
+constexpr int api_port = 6443;
+constexpr int config_port = 22623;
+
+// The load balancers of a cluster and what they forward to.
+struct Forwarded {
+  std::string_view balancer;  // "int", "ext", "apps"
+  std::string_view group;     // the suffix of the target group
+  int port;
+  std::string_view health_path;  // by HTTPS; empty: a TCP connection
+};
+constexpr std::array forwarded = {
+    Forwarded{"int", "aint", api_port, "/readyz"},
+    Forwarded{"int", "sint", config_port, "/healthz"},
+    Forwarded{"ext", "aext", api_port, "/readyz"},
+    Forwarded{"apps", "web", 80, ""},
+    Forwarded{"apps", "tls", 443, ""},
+};
+
+// What the members of a security group accept.
+struct Rule {
+  std::string_view protocol;
+  int from;
+  int to;
+  std::string_view source;  // "network": the machine networks; otherwise roles, separated by blanks
+};
+constexpr std::array rules_of_all = {
+    Rule{"icmp", -1, -1, "network"},
+    Rule{"tcp", 22, 22, "network"},
+    Rule{"tcp", 10250, 10250, "master worker"},  // kubelet
+    Rule{"udp", 8472, 8472, "master worker"},    // VXLAN of flannel
+    Rule{"udp", 6081, 6081, "master worker"},    // Geneve of OVN-Kubernetes
+    Rule{"tcp", 9000, 9999, "master worker"},    // metrics of host services
+    Rule{"tcp", 30000, 32767, "master worker"},  // node ports
+    Rule{"udp", 30000, 32767, "master worker"},
+};
+constexpr std::array rules_of_masters = {
+    Rule{"tcp", api_port, api_port, "network"}, Rule{"tcp", config_port, config_port, "network"},
+    Rule{"tcp", 2379, 2380, "master"},    // etcd
+    Rule{"tcp", 10257, 10259, "master"},  // controller manager, scheduler
+};
+constexpr std::array rules_of_routers = {
+    Rule{"tcp", 80, 80, "network"},
+    Rule{"tcp", 443, 443, "network"},
+};
+
+std::string key_of(std::string_view kind, std::string_view name) { return fmt::format("{}/{}", kind, name); }
+
+const Json& pool_of(const config::InstallConfig& config, std::string_view role) {
+  const bool is_worker = role == "worker" && !config.compute.empty();
+  return is_worker ? config.compute.front().platform : config.control_plane.platform;
+}
+
+bool is_published(const config::InstallConfig& config, std::string_view part) {
+  if (config.publish != "Mixed") return config.publish == "External";
+  const std::string own = text_of(config.effective, {"operatorPublishingStrategy", part});
+  return own.empty() || own == "External";
+}
+
+bool masters_route(const config::InstallConfig& config) { return config.compute_replicas() == 0; }
+
+// The sources of a load balancer's targets: machines with this role.
+bool is_target(std::string_view role, const Forwarded& each, const config::InstallConfig& config) {
+  if (each.balancer != "apps") return role != "worker";
+  return role == (masters_route(config) ? "master" : "worker");
+}
+
+std::vector<std::string> zones_of(const config::InstallConfig& config, std::string_view role) {
+  return texts_of(pool_of(config, role), {"zones"});
+}
+
+bool has_balancer(const config::InstallConfig& config, std::string_view which) {
+  return which != "ext" || is_published(config, "apiServer");
+}
+
+class Builder {
+ public:
+  explicit Builder(const PlanInput& input) : input_(input), id_(input.infra_id) {}
+
+  Result<plan::Plan> build(const std::vector<PlannedMachine>& machines) {
+    zones_ = TRY(planned_zones(input_.config, input_.region.zones));
+    TRY(input_.region.user_vpc.empty() ? add_network() : use_subnets());
+    for (const std::string_view role : {"master", "worker"}) add_group(role);
+    for (const std::string_view role : {"master", "worker"}) add_rules(role);
+    for (const std::string_view role : {"master", "worker"}) add_role(role);
+    add_balancers();
+    add_names();
+    for (const PlannedMachine& machine : machines) add_machine(machine);
+    return std::move(plan_);
+  }
+
+ private:
+  std::string named(std::string_view suffix) const { return fmt::format("{}-{}", id_, suffix); }
+
+  // Returns the key.
+  std::string add(std::string_view kind, std::string name, std::vector<std::string> needs, JsonObject spec,
+                  std::string machine = "") {
+    std::erase_if(needs, [](const std::string& need) { return need.starts_with("id:"); });
+    std::ranges::sort(needs);
+    needs.erase(std::ranges::unique(needs).begin(), needs.end());
+    plan_.push_back({.kind = std::string(kind),
+                     .name = std::move(name),
+                     .machine = std::move(machine),
+                     .needs = std::move(needs),
+                     .spec = std::move(spec)});
+    return plan_.back().key();
+  }
+
+  Result<> add_network() {
+    const net::Cidr network = TRY(net::parse_cidr(input_.config.networking.machine_network.at(0)));
+    vpc_ = add(vpc_kind, named("vpc"), {}, {{"cidr", input_.config.networking.machine_network.at(0)}});
+    const std::string gateway = add(internet_gateway_kind, named("igw"), {vpc_}, {{"vpc", vpc_}});
+    int bits = 0;  // so many more bits make a private and a public subnet a zone
+    while ((std::size_t{1} << bits) < 2 * zones_.size()) ++bits;
+    const int prefix = network.prefix + bits;
+    const auto part = [&](std::size_t i) {
+      const std::uint64_t size = std::uint64_t{1} << (network.bits() - prefix);
+      return fmt::format("{}/{}", net::to_string(network.host(i * size).value()), prefix);
+    };
+    JsonArray all_public;
+    std::vector<std::string> public_keys;
+    for (std::size_t i = 0; i < zones_.size(); ++i) {
+      const std::string& zone = zones_[i];
+      const auto add_subnet = [&](std::string_view kind, std::size_t number) {
+        return add(subnet_kind, named(fmt::format("{}-{}", kind, zone)), {vpc_},
+                   {{"vpc", vpc_}, {"cidr", part(number)}, {"zone", zone}});
+      };
+      const std::string own_private = add_subnet("private", i), own_public = add_subnet("public", zones_.size() + i);
+      private_[zone] = own_private;
+      public_[zone] = own_public;
+      all_public.emplace_back(own_public);
+      public_keys.push_back(own_public);
+    }
+    public_keys.push_back(gateway);
+    const std::string public_table = add(route_table_kind, named("public"), public_keys,
+                                         {{"vpc", vpc_}, {"gateway", gateway}, {"subnets", std::move(all_public)}});
+    for (const std::string& zone : zones_) {
+      const std::string address =
+          add(elastic_ip_kind, named("nat-" + zone), {}, {{"pool", text_of(input_.config.platform.section, {"publicIpv4Pool"})}});
+      const std::string nat = add(nat_gateway_kind, named("nat-" + zone), {address, public_[zone], public_table},
+                                  {{"subnet", public_[zone]}, {"address", address}});
+      ways_out_.push_back(add(route_table_kind, named("private-" + zone), {nat, private_[zone]},
+                              {{"vpc", vpc_}, {"gateway", nat}, {"subnets", JsonArray{Json(private_[zone])}}}));
+    }
+    return Ok{};
+  }
+
+  Result<> use_subnets() {
+    vpc_ = "id:" + input_.region.user_vpc;
+    for (const UserSubnet& subnet : input_.region.subnets) {
+      (subnet.is_public ? public_ : private_)[subnet.zone] = "id:" + subnet.id;
+    }
+    std::erase_if(zones_, [&](const std::string& zone) { return !private_.contains(zone); });
+    if (zones_.empty()) {
+      return error(Code::invalid, "platform.aws.subnets: has no private subnet in the zones of the machines (add one a zone)");
+    }
+    if (!public_.empty() || (!is_published(input_.config, "apiServer") && !is_published(input_.config, "ingress"))) return Ok{};
+    return error(Code::invalid, "platform.aws.subnets: has no public subnet (add one, or set publish: Internal)");
+  }
+
+  void add_group(std::string_view role) {
+    groups_[std::string(role)] =
+        add(security_group_kind, named(role), {vpc_}, {{"vpc", vpc_}, {"description", fmt::format("{}s of {}", role, id_)}});
+  }
+
+  void add_rules(std::string_view role) {
+    JsonArray rules;
+    const auto put = [&](const Rule& rule) {
+      JsonArray cidrs, groups;
+      if (rule.source == "network") {
+        for (const std::string& network : input_.config.networking.machine_network) cidrs.emplace_back(network);
+      } else {
+        for (const std::string_view each : split(rule.source, ' ')) groups.emplace_back(groups_.at(std::string(each)));
+      }
+      rules.push_back({{"protocol", rule.protocol},
+                       {"from", rule.from},
+                       {"to", rule.to},
+                       {"cidrs", std::move(cidrs)},
+                       {"groups", std::move(groups)}});
+    };
+    for (const Rule& rule : rules_of_all) put(rule);
+    if (role == "master") {
+      for (const Rule& rule : rules_of_masters) put(rule);
+    }
+    if (role == (masters_route(input_.config) ? "master" : "worker")) {
+      for (const Rule& rule : rules_of_routers) put(rule);
+    }
+    const std::string group = groups_.at(std::string(role));
+    rules_.push_back(add(security_rules_kind, named(role), {groups_.at("master"), groups_.at("worker")},
+                         {{"group", group}, {"rules", std::move(rules)}}));
+  }
+
+  void add_role(std::string_view role) {
+    const Json& pool = pool_of(input_.config, role);
+    std::string& profile = profiles_[std::string(role)];
+    if (const std::string given = text_of(pool, {"iamProfile"}); !given.empty()) {
+      profile = "id:" + given;
+      return;
+    }
+    std::string own = "id:" + text_of(pool, {"iamRole"});
+    if (own == "id:") own = add(role_kind, named(role), {}, {{"policy", "aws/machine-policy.json"}});
+    profile = add(instance_profile_kind, named(role), {own}, {{"role", own}});
+  }
+
+  void add_balancers() {
+    for (const std::string_view which : {"int", "ext", "apps"}) {
+      if (!has_balancer(input_.config, which)) continue;
+      const bool is_public = which == "ext" || (which == "apps" && is_published(input_.config, "ingress"));
+      JsonArray subnets;
+      std::vector<std::string> needs = {vpc_};
+      for (const auto& [zone, subnet] : is_public ? public_ : private_) {
+        subnets.emplace_back(subnet);
+        needs.push_back(subnet);
+      }
+      if (is_public && input_.region.user_vpc.empty()) needs.push_back(key_of(internet_gateway_kind, named("igw")));
+      balancers_[std::string(which)] =
+          add(load_balancer_kind, load_balancer_name(id_, which), needs,
+              {{"scheme", is_public ? "internet-facing" : "internal"}, {"subnets", std::move(subnets)}});
+    }
+    for (const Forwarded& each : forwarded) {
+      if (!has_balancer(input_.config, each.balancer)) continue;
+      const std::string group = add(target_group_kind, named(each.group), {vpc_},
+                                    {{"vpc", vpc_}, {"port", each.port}, {"healthPath", each.health_path}});
+      const std::string& balancer = balancers_.at(std::string(each.balancer));
+      listeners_.push_back(add(listener_kind, fmt::format("{}/{}", load_balancer_name(id_, each.balancer), each.port),
+                               {balancer, group}, {{"balancer", balancer}, {"port", each.port}, {"targetGroup", group}}));
+    }
+  }
+
+  void add_names() {
+    const std::string domain = input_.config.cluster_domain();
+    const std::string given = text_of(input_.config.platform.section, {"hostedZone"});
+    const std::string zone = given.empty() ? add(hosted_zone_kind, domain, {vpc_}, {{"vpc", vpc_}}) : "id:" + given;
+    const auto add_record = [&](std::string_view where, std::string_view name, std::string_view which) {
+      const std::string& balancer = balancers_.at(std::string(which));
+      names_.push_back(add(record_kind, fmt::format("{}/{}.{}", where, name, domain), {zone, balancer},
+                           {{"zone", where == "private" ? zone : ""}, {"balancer", balancer}}));
+    };
+    add_record("private", "api", "int");
+    add_record("private", "api-int", "int");
+    add_record("private", "*.apps", "apps");
+    if (is_published(input_.config, "apiServer")) add_record("public", "api", "ext");
+    if (is_published(input_.config, "ingress")) add_record("public", "*.apps", "apps");
+  }
+
+  void add_machine(const PlannedMachine& planned) {
+    const std::string& name = planned.machine.name;
+    const std::string& role = planned.machine.role;
+    const std::string group = role == "worker" ? "worker" : "master";
+    const std::string own = named(name);
+    const Json& pool = pool_of(input_.config, role);
+    std::vector<std::string> allowed = zones_of(input_.config, role);
+    std::erase_if(allowed, [&](const std::string& zone) { return !private_.contains(zone); });
+    if (allowed.empty()) allowed = zones_;
+    const std::string& subnet = private_.at(allowed[number_of(name) % allowed.size()]);
+    std::vector<std::string> needs = {subnet, groups_.at(group)};
+    // The machine fetches its config by name through the load balancers, and images through the way out.
+    for (const std::vector<std::string>* each : {&rules_, &listeners_, &names_, &ways_out_}) {
+      std::ranges::copy(*each, std::back_inserter(needs));
+    }
+    // The bootstrap machine is first: a cluster that has other machines only has completed the bootstrap.
+    if (!bootstrap_.empty()) needs.push_back(bootstrap_);
+    // It needs no permissions.
+    const std::string profile = role == "bootstrap" ? "" : profiles_.at(group);
+    if (!profile.empty()) needs.push_back(profile);
+    if (planned.has_pointer) {
+      const std::string bucket = add(bucket_kind, bucket_name(id_), {}, {}, name);
+      needs.push_back(add(object_kind, bootstrap_object(id_), {bucket}, {{"bucket", bucket}}, name));
+    }
+    JsonArray more_groups;
+    for (const std::string& each : texts_of(pool, {"additionalSecurityGroupIDs"})) more_groups.emplace_back("id:" + each);
+    const std::string token = text_of(pool, {"metadataService", "authentication"});
+    const std::string machine = add(machine_kind, own, needs,
+                                    {{"type", instance_type(input_.config, role)},
+                                     {"image", image_of(input_.config, role)},
+                                     {"subnet", subnet},
+                                     {"group", groups_.at(group)},
+                                     {"moreGroups", std::move(more_groups)},
+                                     {"profile", profile},
+                                     {"pointer", planned.has_pointer},
+                                     {"requiresToken", token != "Optional"},
+                                     {"volume", find_object(pool, {"rootVolume"})},
+                                     {"role", role},
+                                     {"release", input_.release},
+                                     {"version", input_.release_version}},
+                                    name);
+    for (const Forwarded& each : forwarded) {
+      if (!has_balancer(input_.config, each.balancer) || !is_target(role, each, input_.config)) continue;
+      const std::string target_group = key_of(target_group_kind, named(each.group));
+      add(target_kind, fmt::format("{}/{}", named(each.group), name), {target_group, machine},
+          {{"targetGroup", target_group}, {"machine", machine}, {"port", each.port}}, name);
+    }
+    if (role == "bootstrap") bootstrap_ = machine;
+  }
+
+  // The number at the end of a name; 0 if there is none.
+  static std::size_t number_of(std::string_view name) {
+    std::size_t number = 0;
+    for (const char c : name.substr(name.rfind('-') + 1)) {
+      if (c < '0' || c > '9') return 0;
+      number = number * 10 + static_cast<std::size_t>(c - '0');
+    }
+    return number;
+  }
+
+  const PlanInput& input_;
+  const std::string& id_;
+  plan::Plan plan_;
+  std::vector<std::string> zones_;
+  std::string vpc_, bootstrap_;
+  std::map<std::string, std::string> private_, public_;  // zone: subnet
+  std::map<std::string, std::string> groups_, profiles_, balancers_;
+  std::vector<std::string> rules_, listeners_, names_, ways_out_;
+};
+
+void check_pools(Findings& findings, const config::InstallConfig& config) {
+  const Place place{"install-config.yaml"};
+  for (const std::string_view role : {"master", "worker"}) {
+    if (role == "worker" && config.compute_replicas() == 0) continue;
+    if (image_of(config, role).empty()) {
+      findings
+          .error(place, role == "master" ? "controlPlane.platform.aws.amiID" : "compute[0].platform.aws.amiID",
+                 "missing: slipway does not import images")
+          .hint(
+              "make one with `slipway image create --platform aws --format raw`, import it with `aws ec2 import-snapshot` and "
+              "`aws ec2 register-image`, and set platform.aws.defaultMachinePlatform.amiID");
+    }
+  }
+  for (const config::MachinePool& pool : config.compute) {
+    if (pool.name == "worker" || pool.replicas == 0) continue;
+    findings.error(place, "compute", "slipway creates no machines for pool {}", pool.name)
+        .hint("set its replicas to 0, or create its machines yourself");
+  }
+}
+
+}  // namespace
+
+std::string cluster_tag(std::string_view infra_id) { return fmt::format("kubernetes.io/cluster/{}", infra_id); }
+
+std::string load_balancer_name(std::string_view infra_id, std::string_view which) {
+  return fmt::format("{}-{}", infra_id, which);
+}
+
+std::vector<std::string> load_balancer_names(std::string_view infra_id) {
+  std::vector<std::string> names;
+  for (const std::string_view which : {"int", "ext", "apps"}) names.push_back(load_balancer_name(infra_id, which));
+  return names;
+}
+
+std::vector<std::string> target_group_names(std::string_view infra_id) {
+  std::vector<std::string> names;
+  for (const Forwarded& each : forwarded) names.push_back(fmt::format("{}-{}", infra_id, each.group));
+  return names;
+}
+
+std::vector<std::string> role_names(std::string_view infra_id) {
+  return {fmt::format("{}-master", infra_id), fmt::format("{}-worker", infra_id)};
+}
+
+std::string bucket_name(std::string_view infra_id) { return fmt::format("{}-bootstrap", infra_id); }
+std::string bootstrap_object(std::string_view infra_id) { return bucket_name(infra_id) + "/bootstrap.ign"; }
+
+Result<> check_config(const config::InstallConfig& config) {
+  Findings findings;
+  const Place place{"install-config.yaml"};
+  const Json& section = config.platform.section;
+  check_pools(findings, config);
+  if (!text_of(section, {"hostedZoneRole"}).empty()) {
+    findings.error(place, "platform.aws.hostedZoneRole", "slipway does not write to zones of other accounts")
+        .hint("remove it and hostedZone: slipway then creates a zone");
+  }
+  if (is_true(section, {"bestEffortDeleteIgnition"})) {
+    findings.error(place, "platform.aws.bestEffortDeleteIgnition", "slipway always removes the config of the bootstrap machine")
+        .hint("remove the field");
+  }
+  const bool has_own_network = texts_of(section, {"subnets"}).empty();
+  if (has_own_network && config.networking.machine_network.size() != 1) {
+    findings.error(place, "networking.machineNetwork", "must be one network: it is that of the VPC");
+  }
+  for (const std::string& text : config.networking.machine_network) {
+    const Result<net::Cidr> network = net::parse_cidr(text);
+    if (!network.ok() || (network->is_v4() && network->prefix >= 16 && network->prefix <= smallest_network) || !has_own_network) {
+      continue;
+    }
+    findings.error(place, "networking.machineNetwork", "{} is not a network of AWS", text)
+        .hint(fmt::format("use an IPv4 network of /16 to /{}", smallest_network));
+  }
+  return findings.to_result();
+}
+
+std::vector<Machine> planned_machines(const config::InstallConfig& config) {
+  std::vector<Machine> machines = {{.name = "bootstrap", .role = "bootstrap"}};
+  const auto add = [&](std::string_view role, int replicas) {
+    for (int i = 0; i < replicas; ++i) machines.push_back({.name = fmt::format("{}-{}", role, i), .role = std::string(role)});
+  };
+  add("master", config.control_plane.replicas);
+  add("worker", config.compute_replicas());
+  return machines;
+}
+
+Result<std::vector<std::string>> planned_zones(const config::InstallConfig& config, const std::vector<std::string>& available) {
+  std::vector<std::string> zones;
+  for (const std::string_view role : {"master", "worker"}) std::ranges::copy(zones_of(config, role), std::back_inserter(zones));
+  std::ranges::sort(zones);
+  zones.erase(std::ranges::unique(zones).begin(), zones.end());
+  for (const std::string& zone : zones) {
+    if (std::ranges::find(available, zone) != available.end()) continue;
+    return error(Code::invalid, "zones: {} is not available in the region (available: {})", zone, join(available, ", "));
+  }
+  if (zones.empty())
+    zones = {available.begin(), available.begin() + static_cast<std::ptrdiff_t>(std::min(most_zones, available.size()))};
+  if (zones.empty()) return error(Code::invalid, "platform.aws.region: has no available zone");
+  return zones;
+}
+
+std::string instance_type(const config::InstallConfig& config, std::string_view role) {
+  const std::string given = text_of(pool_of(config, role), {"type"});
+  if (!given.empty()) return given;
+  const bool is_arm =
+      (role == "worker" && !config.compute.empty() ? config.compute.front() : config.control_plane).architecture == "arm64";
+  return is_arm ? "m6g.xlarge" : "m6i.xlarge";
+}
+
+std::string image_of(const config::InstallConfig& config, std::string_view role) {
+  return text_of(pool_of(config, role), {"amiID"});
+}
+
+Result<plan::Plan> cluster_plan(const PlanInput& input, const std::vector<PlannedMachine>& machines) {
+  return Builder(input).build(machines);
+}
+
+}  // namespace slipway::provider::aws

@@ -1,0 +1,102 @@
+#include "provider/aws/resources.h"
+
+#include "base/check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace slipway::provider::aws {
+
+namespace {
+
+using plan::Found;
+using plan::Resource;
+
+// All kinds, in the order of removal: what uses other things first.
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> made;
+    for (const std::span<const Kind> part : {name_kinds(), balancer_kinds(), machine_kinds(), access_kinds(), network_kinds()}) {
+      std::ranges::copy(part, std::back_inserter(made));
+    }
+    // The zone has the name of the domain, which records are found by, and belongs to the VPC. Machines are removed after the
+    // registrations with load balancers, load balancers before the machines' groups.
+    return made;
+  }();
+  return all;
+}
+
+const Kind& kind_of(std::string_view name) {
+  const auto found = std::ranges::find(kinds(), name, &Kind::name);
+  CHECK(found != kinds().end());
+  return *found;
+}
+
+Found found_of(const Item& item) {
+  return {.kind = item.kind, .name = item.name, .machine = item.machine, .is_ours = item.is_ours, .is_whole = item.is_whole};
+}
+
+std::vector<std::string_view> names_of_kinds() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kinds()) names.push_back(kind.name);
+  return names;
+}
+
+}  // namespace
+
+Resources::Resources(Api& api, std::string infra_id, std::string domain, Parameters tags,
+                     std::function<Result<std::string>(const std::string& machine, const std::string& url)> config)
+    : inventory_(names_of_kinds(),
+                 [this](const sys::Context& context, const std::string& kind) { return kind_of(kind).list(work(context)); }),
+      account_{api, inventory_, std::move(infra_id), std::move(domain), std::move(tags), std::move(config)} {}
+
+Result<std::optional<Found>> Resources::find(const sys::Context& context, const Resource& resource) {
+  const std::optional<Item> item = TRY(inventory_.look_up(context, resource.kind, resource.name));
+  if (!item) return std::optional<Found>();
+  Found found = found_of(*item);
+  found.machine = resource.machine;
+  const Kind& kind = kind_of(resource.kind);
+  if (kind.is_whole) found.is_whole = kind.is_whole(*item, resource);
+  return std::optional(std::move(found));
+}
+
+Result<> Resources::create(const sys::Context& context, const Resource& resource) {
+  Result<Item> made = kind_of(resource.kind).create(work(context), resource);
+  if (!made.ok()) {
+    // It may exist in part.
+    inventory_.forget(resource.kind);
+    return std::move(made).error();
+  }
+  inventory_.add(context, std::move(made).value());
+  return Ok{};
+}
+
+Result<> Resources::remove(const sys::Context& context, const Found& found) {
+  const std::optional<Item> item = TRY(inventory_.known(context, found.kind, found.name));
+  if (!item) return Ok{};
+  const Result<> removed = kind_of(found.kind).remove(work(context), *item);
+  if (removed.ok()) {
+    inventory_.remove(*item);
+  } else {
+    inventory_.forget(found.kind);
+  }
+  return removed;
+}
+
+Result<std::vector<Found>> Resources::scan(const sys::Context& context) {
+  inventory_.forget_all();
+  std::vector<Found> all;
+  for (const Kind& kind : kinds()) {
+    if (!kind.remove) continue;
+    for (const Item& item : TRY(inventory_.all(context, kind.name))) all.push_back(found_of(item));
+  }
+  return all;
+}
+
+Result<std::vector<Item>> Resources::machines(const sys::Context& context) {
+  inventory_.forget(machine_kind);
+  return inventory_.all(context, machine_kind);
+}
+
+}  // namespace slipway::provider::aws

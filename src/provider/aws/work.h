@@ -1,0 +1,87 @@
+// What the functions that list, create and remove resources have in common. Each kind of resource has a row in the table of its
+// service: ec2_network.cpp, machines.cpp, balancers.cpp, names.cpp, access.cpp.
+#pragma once
+
+#include "provider/aws/api.h"
+#include "provider/aws/cluster_plan.h"
+#include "provider/aws/inventory.h"
+#include "provider/plan/resource.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace slipway::provider::aws {
+
+// The cluster whose resources these are.
+struct Account {
+  Api& api;
+  Inventory& inventory;
+  std::string infra_id;
+  std::string domain{};  // of the cluster; empty: not known
+  Parameters tags{};     // of the user
+  // The Ignition config of a machine; `url`: where a machine fetches it, empty if the whole config is wanted.
+  std::function<Result<std::string>(const std::string& machine, const std::string& url)> config{};
+};
+
+struct Work {
+  const sys::Context& context;
+  Account& account;
+
+  Result<Reply> send(const Call& call) const { return account.api.send(context, call); }
+  Result<std::vector<Xml>> pages(Call call) const { return account.api.pages(context, std::move(call)); }
+  Result<std::string> id_of(std::string_view reference) const { return account.inventory.id_of(context, reference); }
+  Result<std::vector<Item>> all(std::string_view kind) const { return account.inventory.all(context, kind); }
+};
+
+struct Kind {
+  std::string_view name;
+  Result<std::vector<Item>> (*list)(const Work& work);
+  Result<Item> (*create)(const Work& work, const plan::Resource& resource);
+  Result<> (*remove)(const Work& work, const Item& item);
+  // Whether its creation ended, if that depends on the specification; null: Item::is_whole.
+  bool (*is_whole)(const Item& item, const plan::Resource& resource) = nullptr;
+};
+
+std::span<const Kind> network_kinds();
+std::span<const Kind> machine_kinds();
+std::span<const Kind> balancer_kinds();
+std::span<const Kind> name_kinds();
+std::span<const Kind> access_kinds();
+
+// Kinds that only serve look-ups; no plan has them.
+inline constexpr std::string_view gone_machine_kind = "gone-machine";  // "MACHINE/ID": terminated
+inline constexpr std::string_view any_zone_kind = "any-zone";          // all hosted zones of the account, by ID
+
+// The object with the config of the bootstrap machine; its fact "time" says when it was written.
+Result<std::optional<Item>> read_object(const Work& work);
+Result<> write_object(const Work& work, const plan::Resource& resource);
+
+// The ID of the public zone for the domain of the cluster. errors: not_found
+Result<std::string> find_public_zone(const Work& work);
+
+// The tags of a resource: its name, the cluster's and the user's.
+Parameters tags_of(const Account& account, std::string_view name);
+
+// Parameters in the ways in which services write lists: PREFIX.1, PREFIX.2 (EC2) and PREFIX.member.1 (others).
+void add_ec2_tags(Parameters& parameters, int number, std::string_view type, const Parameters& tags);
+void add_member_tags(Parameters& parameters, const Parameters& tags);
+
+// A filter of EC2 on the tag of the cluster.
+Parameters cluster_filter(const Account& account);
+
+// Whether an object of an answer of EC2 has that tag. Servers may ignore filters; what is listed may be removed.
+bool is_tagged(const Account& account, const Xml& item);
+
+// The value of a tag of an answer of EC2.
+std::string tag_of(const Xml& item, std::string_view key);
+
+Item item_of(const plan::Resource& resource, std::string id);
+std::string text(const plan::Resource& resource, std::string_view name);
+
+// Errors that end when AWS has made an earlier change visible everywhere.
+inline const std::vector<Failure> until_visible = {Failure::not_found, Failure::not_ready};
+
+}  // namespace slipway::provider::aws

@@ -1,0 +1,131 @@
+// What the files of the API share. Private to the folder.
+#pragma once
+
+#include "service/access.h"
+#include "service/api.h"
+#include "service/fields.h"
+#include "service/views.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slipway::service {
+
+// A request whose path and access were checked.
+struct Call {
+  const net::ServerRequest& request;
+  Caller caller;
+  Target target;                               // of the path; the objects exist
+  std::string name{};                          // the last, free part of the path
+  std::map<std::string, std::string> query{};  // decoded
+
+  std::string operator[](const std::string& key) const {
+    const auto found = query.find(key);
+    return found == query.end() ? std::string() : found->second;
+  }
+  std::string key() const { return host_key(target.infra_env, target.host); }
+};
+
+using Answer = Result<net::ServerAnswer>;
+using Handler = Answer (*)(Api& api, const Call& call);
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  // "/clusters/{c}/hosts": {c} cluster, {i} discovery environment, {h} host, {n} any name
+  Audience audience;
+  Handler handler;
+};
+std::span<const Route> routes();
+
+net::ServerAnswer json_answer(int status, const Json& body);
+net::ServerAnswer empty_answer(int status);
+net::ServerAnswer file_answer(std::string content, std::string_view name);
+
+// The records of the path's objects. They may have gone since the check. errors: not_found
+Result<std::shared_ptr<const ClusterRecord>> cluster_of(const World& world, const std::string& id);
+Result<std::shared_ptr<const InfraEnvRecord>> infra_env_of(const World& world, const std::string& id);
+Result<std::shared_ptr<const HostRecord>> host_of(const World& world, const std::string& key);
+
+Answer cluster_answer(Api& api, int status, const std::string& id);
+Answer host_answer(Api& api, int status, const std::string& key);
+
+// The body as an object. errors: invalid
+Result<JsonObject> body_object(const Call& call);
+
+// Sends a trigger to a host or a cluster. errors: conflict: the state does not allow it
+Result<> trigger(Edit& edit, const std::string& key, assist::HostTrigger trigger);
+Result<> trigger(Edit& edit, const std::string& id, assist::ClusterTrigger trigger);
+
+// Removes a host with its tokens and logs.
+void remove_host(Edit& edit, const std::string& key);
+
+#define SLIPWAY_HANDLER(name) Answer name(Api& api, const Call& call)
+// clusters
+SLIPWAY_HANDLER(create_cluster);
+SLIPWAY_HANDLER(list_clusters);
+SLIPWAY_HANDLER(get_cluster);
+SLIPWAY_HANDLER(update_cluster);
+SLIPWAY_HANDLER(delete_cluster);
+SLIPWAY_HANDLER(list_hosts_of_cluster);
+SLIPWAY_HANDLER(install_cluster);
+SLIPWAY_HANDLER(cancel_cluster);
+SLIPWAY_HANDLER(reset_cluster);
+SLIPWAY_HANDLER(add_hosts_to_cluster);
+SLIPWAY_HANDLER(complete_installation);
+SLIPWAY_HANDLER(put_cluster_progress);
+SLIPWAY_HANDLER(get_install_config);
+SLIPWAY_HANDLER(update_install_config);
+SLIPWAY_HANDLER(get_ignored_validations);
+SLIPWAY_HANDLER(put_ignored_validations);
+SLIPWAY_HANDLER(get_ui_settings);
+SLIPWAY_HANDLER(put_ui_settings);
+SLIPWAY_HANDLER(get_cluster_file);
+SLIPWAY_HANDLER(get_credential_file);
+SLIPWAY_HANDLER(get_credentials);
+SLIPWAY_HANDLER(get_logs);
+SLIPWAY_HANDLER(post_logs);
+SLIPWAY_HANDLER(put_cluster_logs_progress);
+SLIPWAY_HANDLER(get_operators);
+SLIPWAY_HANDLER(put_operators);
+SLIPWAY_HANDLER(post_ingress_certificate);
+SLIPWAY_HANDLER(get_default_config);
+// discovery environments
+SLIPWAY_HANDLER(create_infra_env);
+SLIPWAY_HANDLER(list_infra_envs);
+SLIPWAY_HANDLER(get_infra_env);
+SLIPWAY_HANDLER(update_infra_env);
+SLIPWAY_HANDLER(delete_infra_env);
+SLIPWAY_HANDLER(get_infra_env_file);
+SLIPWAY_HANDLER(regenerate_signing_key);
+// hosts, for users
+SLIPWAY_HANDLER(list_hosts);
+SLIPWAY_HANDLER(get_host);
+SLIPWAY_HANDLER(update_host);
+SLIPWAY_HANDLER(delete_host);
+SLIPWAY_HANDLER(bind_host);
+SLIPWAY_HANDLER(unbind_host);
+SLIPWAY_HANDLER(install_host);
+SLIPWAY_HANDLER(reset_host_validation);
+SLIPWAY_HANDLER(update_installer_args);
+SLIPWAY_HANDLER(get_host_ignition);
+SLIPWAY_HANDLER(update_host_ignition);
+// hosts, for agents
+SLIPWAY_HANDLER(register_host);
+SLIPWAY_HANDLER(get_instructions);
+SLIPWAY_HANDLER(post_reply);
+SLIPWAY_HANDLER(put_progress);
+SLIPWAY_HANDLER(put_logs_progress);
+SLIPWAY_HANDLER(get_final_ignition);
+// others
+SLIPWAY_HANDLER(list_events);
+SLIPWAY_HANDLER(stream_events);
+SLIPWAY_HANDLER(get_component_versions);
+SLIPWAY_HANDLER(get_openshift_versions);
+SLIPWAY_HANDLER(create_token);
+SLIPWAY_HANDLER(list_tokens);
+SLIPWAY_HANDLER(delete_token);
+#undef SLIPWAY_HANDLER
+
+}  // namespace slipway::service

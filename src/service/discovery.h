@@ -1,0 +1,27 @@
+// Configs that hosts boot with: the discovery image's, and the one of the installed system. Pure.
+#pragma once
+
+#include "service/records.h"
+
+#include <string>
+#include <string_view>
+
+namespace slipway::service {
+
+struct DiscoveryInputs {
+  std::string url;        // of the service, as hosts reach it: "https://192.168.126.1:8090"
+  std::string authority;  // PEM of the service's certificate authority; empty: plain HTTP
+  std::string token;      // of an agent; empty: the service does not authenticate
+};
+
+// The Ignition config of a discovery image: the agent, its credential, the SSH key, and the user's own config merged over it.
+// errors: invalid: the user's config
+Result<std::string> discovery_ignition(const InfraEnvRecord& record, const DiscoveryInputs& inputs);
+
+// The config of the installed system: that of the role, with the name of the host and the user's own config merged over it.
+//
+//   base    master.ign or worker.ign
+//   errors  invalid: one of the configs
+Result<std::string> host_ignition(const HostRecord& record, std::string_view base);
+
+}  // namespace slipway::service

@@ -1,0 +1,182 @@
+#include "service/fields.h"
+
+#include "base/findings.h"
+#include "base/text.h"
+#include "net/ip.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace slipway::service {
+
+namespace {
+
+constexpr std::size_t longest_text = 16 * 1024, longest_list = 1000;
+
+using enum FieldKind;
+
+constexpr std::array of_cluster = {
+    Field{"name", name},
+    Field{"openshift_version", text},
+    Field{"ocp_release_image", text},
+    Field{"base_dns_domain", domain},
+    Field{"pull_secret", secret},
+    Field{"ssh_public_key", text},
+    Field{"control_plane_count", count},
+    Field{"high_availability_mode", text},
+    Field{"cpu_architecture", constant, "x86_64"},
+    Field{"api_vips", addresses},
+    Field{"ingress_vips", addresses},
+    Field{"machine_networks", networks},
+    Field{"cluster_networks", cluster_networks},
+    Field{"service_networks", networks},
+    Field{"user_managed_networking", flag},
+    Field{"network_type", text},
+    Field{"http_proxy", text},
+    Field{"https_proxy", text},
+    Field{"no_proxy", text},
+    Field{"additional_ntp_source", text},
+    Field{"hyperthreading", constant, "all"},
+    Field{"tags", text},
+};
+
+constexpr std::array of_infra_env = {
+    Field{"name", name},
+    Field{"cluster_id", id},
+    Field{"openshift_version", text},
+    Field{"pull_secret", secret},
+    Field{"ssh_authorized_key", text},
+    Field{"cpu_architecture", constant, "x86_64"},
+    Field{"additional_ntp_sources", text},
+    Field{"additional_trust_bundle", text},
+    Field{"ignition_config_override", json_text},
+};
+
+constexpr std::array of_host = {
+    Field{"host_role", text},
+    Field{"host_name", text},
+    Field{"disks_selected_config", list},
+    Field{"node_labels", labels},
+};
+
+bool is_label(std::string_view label) {
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  return !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' && std::ranges::all_of(label, fits);
+}
+
+bool is_domain(std::string_view text) { return text.size() <= 253 && std::ranges::all_of(split(text, '.'), is_label); }
+
+// Why the value is not allowed; "" if it is.
+std::string problem_of_items(const Json& value, FieldKind kind) {
+  if (!value.is_array()) return fmt::format("must be a list, is {}", kind_name(value));
+  if (value.get_array().size() > longest_list)
+    return fmt::format("has {} items, at most {} are allowed", value.get_array().size(), longest_list);
+  if (kind == list) return "";
+  for (const Json& item : value.get_array()) {
+    if (kind == labels) {
+      if (!find_string(item, {"key"}) || !find_string(item, {"value"})) return "items must be objects with a key and a value";
+    } else if (kind == addresses) {
+      const std::string ip = text_of(item, {"ip"});
+      if (!net::parse_ip(ip).ok()) return fmt::format("'{}' is no IP address", to_utf8(ip));
+    } else {
+      const std::string text = text_of(item, {"cidr"});
+      const Result<net::Cidr> cidr = net::parse_cidr(text);
+      if (!cidr.ok()) return fmt::format("'{}' is no network (like 192.168.126.0/24)", to_utf8(text));
+      if (cidr->has_host_bits())
+        return fmt::format("{} has host bits (use {}/{})", text, net::to_string(cidr->network()), cidr->prefix);
+      const int prefix = integer_of(item, {"host_prefix"});
+      if (kind == cluster_networks && (prefix < cidr->prefix || prefix > cidr->bits() - 2)) {
+        return fmt::format("host_prefix must be between {} and {}, is {}", cidr->prefix, cidr->bits() - 2, prefix);
+      }
+    }
+  }
+  return "";
+}
+
+std::string problem_of_text(std::string_view value, const Field& field) {
+  if (value.size() > longest_text) return fmt::format("has {} bytes, at most {} are allowed", value.size(), longest_text);
+  const bool has_control =
+      std::ranges::any_of(value, [](char c) { return (c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 127; });
+  if (!is_utf8(value) || has_control) return "must be printable UTF-8 text";
+  switch (field.kind) {
+    case name: return is_label(value) && value.size() <= 54 ? "" : "must have at most 54 lower-case letters, digits and '-'";
+    case domain: return value.empty() || is_domain(value) ? "" : fmt::format("'{}' is no domain", value);
+    case id: return value.empty() || is_uuid(value) ? "" : fmt::format("'{}' is no UUID", value);
+    case constant: return value == field.only ? "" : fmt::format("'{}' is not supported (use {})", value, field.only);
+    case json_text: {
+      const Result<Json> parsed = parse_json(value, "value");
+      if (!parsed.ok()) return parsed.error().message();
+      return parsed->is_object() ? "" : "must be a JSON object in a string";
+    }
+    default: return "";
+  }
+}
+
+std::string problem_of(const Json& value, const Field& field) {
+  switch (field.kind) {
+    case flag: return value.is_bool() ? "" : fmt::format("must be a boolean, is {}", kind_name(value));
+    case count: {
+      const std::int64_t* number = value.if_int64();
+      if (!number) return fmt::format("must be a number, is {}", kind_name(value));
+      return *number == 1 || *number == 3 ? "" : fmt::format("{} masters are not supported (use 1 or 3)", *number);
+    }
+    case object: return value.is_object() ? "" : fmt::format("must be an object, is {}", kind_name(value));
+    case list:
+    case labels:
+    case addresses:
+    case networks:
+    case cluster_networks: return problem_of_items(value, field.kind);
+    default: break;
+  }
+  const auto* text = value.if_string();
+  return text ? problem_of_text(*text, field) : fmt::format("must be a string, is {}", kind_name(value));
+}
+
+}  // namespace
+
+bool is_uuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+    const char c = text[i];
+    const bool is_hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    if (is_dash ? c != '-' : !is_hex) return false;
+  }
+  return true;
+}
+
+Result<JsonObject> read_fields(std::string_view body, std::span<const Field> fields, std::string_view what) {
+  const Json value = TRY(parse_json(body, what));
+  if (!value.is_object()) return error(Code::invalid, "{}: must be an object, is {}", what, kind_name(value));
+  Findings findings;
+  JsonObject found;
+  for (const auto& member : value.get_object()) {
+    if (member.value().is_null()) continue;
+    const std::string_view key = member.key();
+    const auto field = std::ranges::find(fields, key, &Field::name);
+    if (field == fields.end()) {
+      findings.error({}, to_utf8(key), "this field is not supported");
+      continue;
+    }
+    if (std::string problem = problem_of(member.value(), *field); !problem.empty()) {
+      findings.error({}, std::string(key), "{}", problem);
+      continue;
+    }
+    found[key] = member.value();
+  }
+  TRY(findings.to_result().context(what));
+  return found;
+}
+
+std::span<const Field> cluster_fields() { return of_cluster; }
+std::span<const Field> infra_env_fields() { return of_infra_env; }
+std::span<const Field> host_fields() { return of_host; }
+
+bool is_secret(std::span<const Field> fields, std::string_view name) {
+  const auto field = std::ranges::find(fields, name, &Field::name);
+  return field != fields.end() && field->kind == secret;
+}
+
+}  // namespace slipway::service

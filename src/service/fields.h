@@ -1,0 +1,51 @@
+// Fields of request bodies: which there are, and what their values may be. Pure.
+#pragma once
+
+#include "base/json.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace slipway::service {
+
+enum class FieldKind : std::uint8_t {
+  text,    // at most 16 KiB
+  secret,  // as text; never shown
+  name,    // of a cluster or an environment
+  domain,  // "example.com"
+  flag,
+  count,  // of masters: 1 or 3
+  id,     // a UUID; "" removes
+  object,
+  list,
+  json_text,         // a JSON object in a string
+  addresses,         // [{"ip": "192.168.126.100"}]
+  networks,          // [{"cidr": "192.168.126.0/24"}]
+  cluster_networks,  // [{"cidr": "10.128.0.0/14", "host_prefix": 23}]
+  labels,            // [{"key": "a", "value": "b"}]
+  constant,          // only the value that `only` names
+};
+
+struct Field {
+  std::string_view name;
+  FieldKind kind;
+  std::string_view only{};
+};
+
+// The fields of the body that are not null. `what` names the body in messages: "cluster".
+//
+//   errors  invalid, with all problems: no object, unknown fields, values that are not allowed
+Result<JsonObject> read_fields(std::string_view body, std::span<const Field> fields, std::string_view what);
+
+std::span<const Field> cluster_fields();
+std::span<const Field> infra_env_fields();
+std::span<const Field> host_fields();
+
+// Whether the service shows the field again.
+bool is_secret(std::span<const Field> fields, std::string_view name);
+
+bool is_uuid(std::string_view text);
+
+}  // namespace slipway::service

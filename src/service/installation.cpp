@@ -1,0 +1,134 @@
+#include "service/installation.h"
+
+#include "sys/temp_dir.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace slipway::service {
+
+namespace {
+
+using assist::Role;
+
+JsonArray items_of(const JsonObject& settings, std::string_view key, std::string_view member) {
+  JsonArray found;
+  for (const Json& each : list_in(settings, key)) found.emplace_back(text_of(each, {member}));
+  return found;
+}
+
+// The host's entry of platform baremetal. The cluster has no controller that uses the management controllers: the entries only
+// say which hosts there are. A host whose management controller is not known gets an address of the range for documentation.
+Json bare_metal_host(const assist::Host& host) {
+  std::string mac;
+  for (const assist::Interface& interface : host.inventory->interfaces) {
+    if (mac.empty() && !interface.addresses.empty()) mac = interface.mac_address;
+  }
+  const std::string& known = host.inventory->bmc_address;
+  const std::string bmc = known.empty() || known == "0.0.0.0" ? "192.0.2.1" : known;
+  return {{"name", host.hostname()},
+          {"role", assist::to_string(host.effective_role())},
+          {"bootMACAddress", mac},
+          {"bmc",
+           {{"address", fmt::format("redfish-virtualmedia://{}/redfish/v1/Systems/{}", bmc, host.id)},
+            {"username", "unused"},
+            {"password", "unused"}}}};
+}
+
+Json platform_of(const ClusterRecord& cluster, const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
+  if (!cluster.cluster.manages_addresses || cluster.cluster.is_single_node()) return {{"none", JsonObject{}}};
+  JsonArray entries;
+  for (const auto& record : hosts) {
+    if (record->host.inventory) entries.push_back(bare_metal_host(record->host));
+  }
+  return {{"baremetal",
+           {{"apiVIPs", items_of(cluster.settings, "api_vips", "ip")},
+            {"ingressVIPs", items_of(cluster.settings, "ingress_vips", "ip")},
+            {"provisioningNetwork", "Disabled"},
+            {"hosts", std::move(entries)}}}};
+}
+
+// The members of `changes` replace those of `object`; objects are merged.
+void merge_into(JsonObject& object, const JsonObject& changes) {
+  for (const auto& member : changes) {
+    Json& old = object[member.key()];
+    if (old.is_object() && member.value().is_object()) {
+      merge_into(old.get_object(), member.value().get_object());
+    } else {
+      old = member.value();
+    }
+  }
+}
+
+struct FileName {
+  std::string_view of_api, on_disk;
+};
+constexpr std::array file_names = {
+    FileName{"bootstrap.ign", "bootstrap.ign"}, FileName{"master.ign", "master.ign"},
+    FileName{"worker.ign", "worker.ign"},       FileName{"kubeconfig", "auth/kubeconfig"},
+    FileName{"metadata.json", "metadata.json"}, FileName{"kubeadmin-password", "auth/kubeadmin-password"},
+};
+
+}  // namespace
+
+Json install_config(const ClusterRecord& cluster, const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
+  const auto workers = std::ranges::count_if(hosts, [](const auto& each) { return each->host.effective_role() == Role::worker; });
+  JsonArray machine_networks, cluster_networks;
+  for (const net::Cidr& each : cluster.cluster.machine_networks) machine_networks.push_back(Json{{"cidr", net::to_string(each)}});
+  for (const assist::Network& each : cluster.cluster.cluster_networks) {
+    cluster_networks.push_back(Json{{"cidr", net::to_string(each.cidr)}, {"hostPrefix", each.host_prefix}});
+  }
+  JsonObject config = {
+      {"apiVersion", "v1"},
+      {"metadata", {{"name", cluster.cluster.name}}},
+      {"baseDomain", cluster.cluster.base_domain},
+      {"controlPlane", {{"name", "master"}, {"replicas", cluster.cluster.control_plane_count}}},
+      {"compute", JsonArray{Json{{"name", "worker"}, {"replicas", workers}}}},
+      {"networking",
+       {{"networkType", cluster.cluster.network_type},
+        {"machineNetwork", std::move(machine_networks)},
+        {"clusterNetwork", std::move(cluster_networks)},
+        {"serviceNetwork", items_of(cluster.settings, "service_networks", "cidr")}}},
+      {"platform", platform_of(cluster, hosts)},
+      {"pullSecret", text_of(cluster.settings, {"pull_secret"})},
+  };
+  if (const std::string key = text_of(cluster.settings, {"ssh_public_key"}); !key.empty()) config["sshKey"] = key;
+  JsonObject proxy;
+  for (const auto& [ours, theirs] :
+       {std::pair("http_proxy", "httpProxy"), std::pair("https_proxy", "httpsProxy"), std::pair("no_proxy", "noProxy")}) {
+    if (std::string value = text_of(cluster.settings, {ours}); !value.empty()) proxy[theirs] = std::move(value);
+  }
+  if (!proxy.empty()) config["proxy"] = std::move(proxy);
+  merge_into(config, cluster.install_config_overrides);
+  return config;
+}
+
+Result<InstallationFiles> SlipwayInstallation::make(const InstallationRequest& request, std::stop_token stop) {
+  const sys::Context context = environment_.context.with_stop(std::move(stop));
+  const sys::TempDir folder = TRY(sys::TempDir::make("assisted-installation"));
+  const std::string config = emit_json(install_config(*request.cluster, request.hosts), JsonStyle::pretty);
+  TRY(environment_.files.write(folder.path() + "/install-config.yaml", config, 0600));
+  std::vector<std::string> argv = {program_, "create", "ignition-configs", "--dir", folder.path(), "--key-type", "ecdsa"};
+  std::string release = text_of(request.cluster->settings, {"ocp_release_image"});
+  if (release.empty()) release = release_;
+  if (!release.empty()) argv.insert(argv.end(), {"--release", release});
+  const sys::Output output = TRY(environment_.runner.run(context, {.argv = argv, .limit = std::chrono::minutes(8)}));
+  if (output.status != 0) {
+    return error(Code::invalid, "the Ignition configs cannot be generated: {}", output.err.empty() ? output.out : output.err);
+  }
+  InstallationFiles made;
+  made["install-config.yaml"] = config;
+  for (const FileName& name : file_names) {
+    const auto content = TRY(environment_.files.read_if_exists(fmt::format("{}/{}", folder.path(), name.on_disk)));
+    if (content) made[std::string(name.of_api)] = *content;
+  }
+  for (const char* needed : {"bootstrap.ign", "master.ign", "worker.ign", "kubeconfig"}) {
+    if (!made.contains(needed)) return error(Code::internal, "slipway did not generate {}", needed);
+  }
+  made["kubeconfig-noingress"] = made["kubeconfig"];
+  return made;
+}
+
+}  // namespace slipway::service

@@ -1,0 +1,51 @@
+// Installation: what makes the Ignition configs of a cluster. The service prepares an installation with it.
+#pragma once
+
+#include "net/environment.h"
+#include "service/records.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace slipway::service {
+
+struct InstallationRequest {
+  std::shared_ptr<const ClusterRecord> cluster;
+  std::vector<std::shared_ptr<const HostRecord>> hosts;
+};
+
+// By the names of the API: "bootstrap.ign", "master.ign", "worker.ign", "kubeconfig", "kubeadmin-password", "metadata.json",
+// "install-config.yaml". Secrets are among them.
+using InstallationFiles = std::map<std::string, std::string>;
+
+// Threads: one call at a time for each cluster.
+class Installation {
+ public:
+  virtual ~Installation() = default;
+
+  // Takes seconds. Called again after the service was killed meanwhile.
+  // errors: invalid: the settings of the cluster, with all problems; unavailable; cancelled
+  virtual Result<InstallationFiles> make(const InstallationRequest& request, std::stop_token stop) = 0;
+};
+
+// Runs `slipway create ignition-configs`, which generates the files from an install-config and a release.
+class SlipwayInstallation final : public Installation {
+ public:
+  // program  path of slipway
+  // release  image reference or folder; empty: the default of slipway
+  SlipwayInstallation(net::Environment environment, std::string program, std::string release)
+      : environment_(std::move(environment)), program_(std::move(program)), release_(std::move(release)) {}
+  Result<InstallationFiles> make(const InstallationRequest& request, std::stop_token stop) override;
+
+ private:
+  net::Environment environment_;
+  std::string program_, release_;
+};
+
+// The install-config of a cluster, as JSON, which is YAML. Pure.
+// errors: invalid: overrides that are no object
+Json install_config(const ClusterRecord& cluster, const std::vector<std::shared_ptr<const HostRecord>>& hosts);
+
+}  // namespace slipway::service

@@ -1,0 +1,397 @@
+"""`slipway create cluster` and `slipway destroy cluster` on platform aws: what they create, kills, faults of AWS, neighbours, wrong input.
+
+moto runs no machines, so the commands are ended when the machines exist: this is about what exists in the account."""
+
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+import urllib.request
+
+import host_clock
+import pytest
+from cloud import CHANGES, LostAnswer, inventory, user_data
+
+SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
+BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"])
+LONG = "SLIPWAY_LONG" in os.environ
+LIMIT = 400  # seconds; a command needs five on an idle host
+SEED = "6b" * 32
+NOW = str(int(time.time()))  # the same in all runs, so that seed and time give the same assets
+ALL_MACHINES = ("bootstrap", "master-0", "master-1", "master-2", "worker-0")
+CONFIG = """apiVersion: v1
+baseDomain: example.com
+metadata: {{name: {name}}}
+credentialsMode: Manual
+networking: {{networkType: Flannel}}
+controlPlane: {{name: master, replicas: 3}}
+compute: [{{name: worker, replicas: {workers}}}]
+platform:
+  aws:
+    region: us-east-1
+    userTags: {{team: blue}}
+    defaultMachinePlatform: {{amiID: {image}}}{more}
+pullSecret: '{{"auths":{{"registry.example.com":{{"auth":"YTpi"}}}}}}'
+"""
+
+
+class Cluster:
+    """An asset directory, and the commands on it."""
+
+    def __init__(self, cloud, folder, name="demo", workers=1, more="", seed=SEED):
+        self.cloud, self.folder, self.seed = cloud, folder, folder.parent / f"{folder.name}.seed"
+        folder.mkdir()
+        self.seed.write_text(seed + "\n")
+        self.seed.chmod(0o600)
+        (folder / "install-config.yaml").write_text(CONFIG.format(name=name, workers=workers, image=cloud.image, more=more))
+        self.process = None
+
+    def start(self, *words, **variables):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
+        environment |= {"SOURCE_DATE_EPOCH": NOW, "AWS_ENDPOINT_URL": self.cloud.url, "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
+                        "AWS_SECRET_ACCESS_KEY": "hunter2secret", "HOME": str(self.folder.parent), **variables}
+        self.process = subprocess.Popen([SLIPWAY, *words, "--dir", self.folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, env=environment)
+        return self.process
+
+    def create(self, when_machines_exist=lambda: None, **variables):
+        """Runs create until the machines exist: they never become a cluster. Returns the exit status, the messages and the events."""
+        process = self.start("create", "cluster", "--output", "json", "--release", BUILD / "release", "--seed", self.seed,
+                             "--key-type", "ecdsa", **variables)
+        messages, events = [], []
+        reader = threading.Thread(target=lambda: messages.append(process.stderr.read()), daemon=True)
+        reader.start()
+        for line in process.stdout:
+            event = json.loads(line)
+            events.append(event)
+            if (event["kind"], event["name"], event["phase"]) == ("step", "machines", "finished"):
+                when_machines_exist()
+                process.send_signal(signal.SIGINT)
+        process.wait(LIMIT)
+        reader.join(LIMIT)
+        return process.returncode, "".join(messages), events
+
+    def run(self, *words, **variables):
+        process = self.start(*words, **variables)
+        output, messages = process.communicate(timeout=LIMIT)
+        return process.returncode, output + messages
+
+    def destroy(self, **variables):
+        return self.run("destroy", "cluster", **variables)
+
+    @property
+    def infra(self):
+        return json.loads((self.folder / "metadata.json").read_text())["infraID"]
+
+
+class Undisturbed:
+    """What a cluster without workers looks like when nothing disturbed its creation, and what its calls are."""
+
+    def __init__(self, server, folder):
+        server.reset()
+        before = inventory(server)
+        cluster = Cluster(server, folder / "whole", workers=0)
+        status, messages, _ = cluster.create()
+        assert status == 8, messages
+        self.found, self.creates = without_constants(inventory(server), before), len(server.changes())
+        self.user_data = len(user_data(server, machine_ids(server, cluster.infra)["master-0"]))
+        server.calls.clear()
+        status, messages = cluster.destroy()
+        assert status == 0 and inventory(server) == before, messages
+        self.removes = len(server.changes())
+
+
+@pytest.fixture(scope="session")
+def undisturbed(server, tmp_path_factory):
+    return Undisturbed(server, tmp_path_factory.mktemp("undisturbed"))
+
+
+def without_constants(found, before):
+    return {key: value for key, value in found.items() if key not in before or before[key] != value}
+
+
+def machine_ids(cloud, infra):
+    found = {}
+    for reservation in cloud.client("ec2").describe_instances()["Reservations"]:
+        for instance in reservation["Instances"]:
+            name = next((tag["Value"] for tag in instance.get("Tags", []) if tag["Key"] == "Name"), "")
+            if name.startswith(infra + "-") and instance["State"]["Name"] == "running":
+                found[name.removeprefix(infra + "-")] = instance["InstanceId"]
+    return found
+
+
+def test_create_and_destroy(cloud, tmp_path):
+    before = inventory(cloud)
+    cluster = Cluster(cloud, tmp_path / "demo")
+    started = host_clock.now()
+    status, messages, events = cluster.create()
+    created, create_calls, changes = host_clock.now() - started, len(cloud.calls), cloud.changes()
+    assert status == 8, messages
+    infra = cluster.infra
+    found = inventory(cloud)
+    # What the plan has is what exists.
+    planned = {event["name"] for event in events if event["kind"] == "resource" and event["phase"] == "finished"}
+    kinds = {"vpc", "subnet", "internet-gateway", "elastic-ip", "nat-gateway", "route-table", "security-group", "machine", "load-balancer",
+             "target-group", "role", "instance-profile", "bucket", "object"}
+    exist = {f"{key.split()[0]}/{key.split()[1]}" for key in found if key not in before and key.split()[0] in kinds}
+    assert exist == {key for key in planned if key.split("/")[0] in kinds}
+    assert {f"machine {infra}-{name}" for name in ALL_MACHINES} <= set(found)
+    # Each call that changes something is an event with the ID of its request.
+    calls = [event for event in events if event["kind"] == "call"]
+    assert sum(event["attempts"] for event in calls) == len(changes) and all(event["request_id"] for event in calls)
+    # All that can have tags has that of the cluster and that of the user.
+    for name in ("vpc", "public-us-east-1a", "nat-us-east-1b"):
+        kind = {"vpc": "vpc", "public-us-east-1a": "subnet", "nat-us-east-1b": "nat-gateway"}[name]
+        assert f"kubernetes.io/cluster/{infra}" in found[f"{kind} {infra}-{name}"]
+    # The bootstrap machine fetches its config from a bucket that is closed to others.
+    ids = machine_ids(cloud, infra)
+    pointer = json.loads(user_data(cloud, ids["bootstrap"]))["ignition"]["config"]["replace"]
+    content = urllib.request.urlopen(pointer["source"]).read()
+    assert pointer["verification"]["hash"] == "sha256-" + hashlib.sha256(content).hexdigest()
+    assert "X-Amz-Expires=3600" in pointer["source"] and "'BlockPublicPolicy', True" in found[f"bucket {infra}-bootstrap"]
+    assert any(file["path"] == "/etc/hostname" for file in json.loads(content)["storage"]["files"])
+    # Secrets are in the configs, neither in the journal nor in events nor in messages.
+    text = (cluster.folder / ".slipway/resources.jsonl").read_text() + json.dumps(events) + messages
+    token = json.loads(user_data(cloud, ids["master-0"]))["ignition"]["config"]["merge"][0]["httpHeaders"][0]["value"].split()[1]
+    assert token not in text and "hunter2secret" not in text and "X-Amz-Signature" not in text
+    # The names lead to the load balancers.
+    assert sorted(name for name, *_ in json.loads(found["zone public example.com."])) == ["*.apps.demo.example.com.", "api.demo.example.com."]
+    assert len(json.loads(found["zone private demo.example.com."])) == 3
+    # Nothing is open to the world but load balancers.
+    assert "0.0.0.0/0" not in found[f"security-group {infra}-master"] + found[f"security-group {infra}-worker"]
+    assert cloud.most_in_flight <= 8
+    # The same command once more changes nothing.
+    cloud.calls.clear()
+    assert cluster.create()[0] == 8
+    assert cloud.changes() == [] and inventory(cloud) == found
+    # The bootstrap machine goes with its config and its registrations.
+    status, messages = cluster.run("destroy", "bootstrap")
+    assert status == 0, messages
+    left = inventory(cloud)
+    assert not [key for key in left if "bootstrap" in key] and "bootstrap" not in left[f"target-group {infra}-aint"]
+    assert {f"machine {infra}-{name}" for name in ALL_MACHINES[1:]} <= set(left)
+    cloud.calls.clear()
+    begin = host_clock.now()
+    status, messages = cluster.destroy()
+    print(f"\ncreate: {create_calls} calls ({len(changes)} changes), {created:.1f} s; "
+          f"destroy: {len(cloud.calls)} calls ({len(cloud.changes())} changes), {host_clock.now() - begin:.1f} s")
+    assert status == 0 and inventory(cloud) == before, messages
+    assert not (cluster.folder / ".slipway/resources.jsonl").exists()
+
+
+def killed_after(cluster, number, command):
+    """Runs a command with SIGKILL after a call that changes something; returns whether it was reached."""
+    seen = []
+
+    def after(call):
+        if CHANGES.match(call.split()[1]):
+            seen.append(call)
+            if len(seen) == number:
+                cluster.process.kill()
+            if len(seen) >= number:
+                raise LostAnswer
+
+    cluster.cloud.disturb(after=after)
+    try:
+        command()
+    finally:
+        cluster.cloud.disturb()
+    return len(seen) >= number
+
+
+def test_killed_after_a_call(undisturbed, cloud, tmp_path):
+    """The same command finishes without duplicates, and destroy removes everything, after a kill at any call that changes something."""
+    before = inventory(cloud)
+    total, removals, drawn = undisturbed.creates, undisturbed.removes, random.Random(7)
+    creates = range(1, total + 1) if LONG else sorted(drawn.sample(range(1, total + 1), 2))
+    destroys = range(1, removals + 1) if LONG else sorted(drawn.sample(range(1, removals + 1), 1))
+    print(f"\n{total} changes by create, {removals} by destroy; killed after {list(creates)} and {list(destroys)}")
+    for number in creates:
+        cluster = Cluster(cloud, tmp_path / f"create-{number}", workers=0)
+        assert killed_after(cluster, number, cluster.create), number
+        if LONG or number == creates[0]:
+            status, messages, _ = cluster.create()
+            assert status == 8, (number, messages)
+            assert without_constants(inventory(cloud), before) == undisturbed.found, number
+        status, messages = cluster.destroy()
+        assert status == 0 and inventory(cloud) == before, (number, messages)
+    for number in destroys:
+        cluster = Cluster(cloud, tmp_path / f"destroy-{number}", workers=0)
+        assert cluster.create()[0] == 8
+        killed_after(cluster, number, cluster.destroy)
+        status, messages = cluster.destroy()
+        assert status == 0 and inventory(cloud) == before, (number, messages)
+
+
+def test_storms_and_lost_answers(undisturbed, cloud, tmp_path):
+    """AWS throttles a sixth of the calls, and every twelfth answer is lost: the result is the same."""
+    before = inventory(cloud)
+    drawn, lock, counted = random.Random(3), threading.Lock(), [0]
+    throttled = [(503, "<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>slow</Message></Error></Errors></Response>"),
+                 (429, "<ErrorResponse><Error><Code>Throttling</Code><Message>slow</Message></Error></ErrorResponse>"),
+                 (503, "<Error><Code>SlowDown</Code><Message>slow</Message></Error>")]
+
+    def storm(call):
+        with lock:
+            return drawn.choice(throttled) if drawn.random() < 1 / 6 else None
+
+    def lose(call):
+        with lock:
+            counted[0] += 1
+            if counted[0] % 12 == 0:
+                raise LostAnswer
+
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+    cloud.disturb(storm, lose)
+    status, messages, events = cluster.create()
+    cloud.disturb()
+    assert status == 8, messages
+    assert without_constants(inventory(cloud), before) == undisturbed.found
+    assert any(event["kind"] == "call" and event["attempts"] > 1 for event in events)
+    cloud.disturb(storm, lose)
+    status, messages = cluster.destroy()
+    cloud.disturb()
+    assert status == 0 and inventory(cloud) == before, messages
+
+
+def test_denied_and_expired(cloud, tmp_path):
+    """A missing permission is named, and so is where expired credentials come from. The same command then goes on."""
+    before = inventory(cloud)
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+    denied = (403, "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not authorized to perform this operation. "
+                   "User: me is not authorized to perform: ec2:CreateNatGateway on resource: *</Message></Error></Errors>"
+                   "<RequestID>the-request</RequestID></Response>")
+    cloud.disturb(lambda call: denied if call == "ec2 CreateNatGateway" else None)
+    status, messages, _ = cluster.create()
+    assert status not in (0, 8) and "(allow ec2:CreateNatGateway)" in messages and "the-request" in messages, messages
+    expired = (400, "<Response><Errors><Error><Code>RequestExpired</Code><Message>Request has expired.</Message></Error></Errors></Response>")
+    cloud.disturb(lambda call: expired if call == "ec2 CreateNatGateway" else None)
+    status, messages, _ = cluster.create()
+    assert status not in (0, 8) and "renew the credentials" in messages and "AWS_ACCESS_KEY_ID" in messages, messages
+    cloud.disturb()
+    assert cluster.create()[0] == 8
+    assert cluster.destroy()[0] == 0 and inventory(cloud) == before
+    nobody = Cluster(cloud, tmp_path / "nobody")
+    status, messages, _ = nobody.create(AWS_ACCESS_KEY_ID="", AWS_EC2_METADATA_DISABLED="true")
+    assert status != 0 and "no credentials found (looked in: AWS_ACCESS_KEY_ID" in messages and ".aws/credentials" in messages, messages
+
+
+def test_dependencies_end_late(cloud, tmp_path):
+    """Addresses of load balancers stay in use after their removal: what needs them is removed later."""
+    before = inventory(cloud)
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+    assert cluster.create()[0] == 8
+    in_use = (400, "<Response><Errors><Error><Code>DependencyViolation</Code><Message>has dependencies</Message></Error></Errors></Response>")
+    refused = set()
+
+    def first_refused(call):
+        if call in ("ec2 DeleteSubnet", "ec2 DeleteSecurityGroup", "ec2 DeleteVpc", "ec2 ReleaseAddress") and call not in refused:
+            refused.add(call)
+            return in_use
+        return None
+
+    cloud.disturb(first_refused)
+    status, messages = cluster.destroy()
+    cloud.disturb()
+    assert len(refused) == 4 and status == 0 and inventory(cloud) == before, messages
+
+
+def test_neighbours_and_no_state(cloud, tmp_path):
+    """Names of neighbours begin alike. destroy needs nothing but metadata.json, and of that only the infraID and the region."""
+    clusters = [Cluster(cloud, tmp_path / name, name=name, workers=0, seed=seed * 32) for name, seed in (("c1", "01"), ("c10", "02"))]
+    before = inventory(cloud)
+    assert clusters[1].create()[0] == 8
+    with_neighbour = inventory(cloud)
+    assert clusters[0].create()[0] == 8
+    infra = clusters[0].infra
+    # Somebody else's record under a name that begins alike.
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "metadata.json").write_text(json.dumps({"clusterName": "c1", "infraID": infra, "aws": {"region": "us-east-1"}}))
+    lost = Cluster(cloud, tmp_path / "lost")
+    lost.folder = bare
+    status, messages = lost.destroy()
+    assert status == 0, messages
+    assert inventory(cloud) == with_neighbour
+    assert clusters[1].destroy()[0] == 0
+    assert inventory(cloud) == before
+
+
+def test_foreign_records(cloud, tmp_path):
+    """A record that exists is not overwritten."""
+    route53 = cloud.client("route53")
+    zone = route53.list_hosted_zones()["HostedZones"][0]["Id"]
+    record = {"Name": "api.demo.example.com", "Type": "A", "TTL": 60, "ResourceRecords": [{"Value": "192.0.2.1"}]}
+    route53.change_resource_record_sets(HostedZoneId=zone, ChangeBatch={"Changes": [{"Action": "CREATE", "ResourceRecordSet": record}]})
+    before = inventory(cloud)
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+    status, messages, _ = cluster.create()
+    assert status not in (0, 8) and "record/public/api.demo.example.com: exists, but does not belong to this cluster" in messages, messages
+    assert cluster.destroy()[0] == 0
+    assert inventory(cloud) == before
+
+
+def test_two_at_once(cloud, tmp_path):
+    cluster, results = Cluster(cloud, tmp_path / "demo", workers=0), []
+    second = Cluster(cloud, tmp_path / "second")
+    second.folder = cluster.folder
+
+    def destroy_meanwhile(call):
+        if call == "ec2 CreateVpc":
+            results.append(second.destroy())
+
+    cloud.disturb(after=destroy_meanwhile)
+    status, messages, _ = cluster.create()
+    cloud.disturb()
+    assert status == 8, messages
+    assert results[0][0] != 0 and "in use by process" in results[0][1], results
+    assert cluster.destroy()[0] == 0
+
+
+def test_wrong_input(cloud, tmp_path):
+    """All problems at once, before anything is created or the install-config is consumed."""
+    before = inventory(cloud)
+    refused = Cluster(cloud, tmp_path / "refused", more="\n    bestEffortDeleteIgnition: true")
+    text = refused.folder / "install-config.yaml"
+    text.write_text(re.sub(r"\{amiID: [^}]*\}", "{type: m6i.large}", text.read_text()))
+    status, messages, _ = refused.create()
+    assert status in (1, 3) and "controlPlane.platform.aws.amiID: missing" in messages and "bestEffortDeleteIgnition" in messages, messages
+    assert text.exists()
+    no_image = Cluster(cloud, tmp_path / "no-image", name="other")
+    text = no_image.folder / "install-config.yaml"
+    text.write_text(text.read_text().replace(cloud.image, "ami-0123456789abcdef0").replace("example.com\n", "example.org\n"))
+    status, messages, _ = no_image.create()
+    assert status not in (0, 8) and "image ami-0123456789abcdef0 does not exist" in messages and "no public zone for other.example.org" in messages, messages
+    assert inventory(cloud) == before
+
+
+def test_limit_of_user_data(undisturbed, cloud, tmp_path):
+    """A config of exactly the limit is taken; one byte more is refused before anything is created."""
+    limit, size = 16000, undisturbed.user_data
+    before = inventory(cloud)
+    for more in (0, 1):
+        padded = Cluster(cloud, tmp_path / f"padded-{more}", workers=0)
+        words = ("create", "ignition-configs", "--release", BUILD / "release", "--seed", padded.seed, "--key-type", "ecdsa")
+        status, messages = padded.run(*words)
+        assert status == 0, messages
+        path = padded.folder / "master.ign"
+        config = json.loads(path.read_text())
+        empty = {"path": "/etc/padding", "mode": 420, "contents": {"source": "data:,"}}
+        config.setdefault("storage", {}).setdefault("files", []).append(empty)
+        used = size + len(json.dumps(empty, separators=(",", ":"))) + 1
+        empty["contents"]["source"] += "x" * (limit - used + more)
+        path.write_text(json.dumps(config))
+        status, messages, _ = padded.create()
+        if more:
+            assert status not in (0, 8) and "has 16001 bytes, but user data has at most 16000" in messages, messages
+            assert inventory(cloud) == before
+        else:
+            assert status == 8, messages
+            assert len(user_data(cloud, machine_ids(cloud, padded.infra)["master-0"])) == limit
+            assert padded.destroy()[0] == 0
