@@ -71,7 +71,8 @@ struct ServerAnswer {
   // Instead of `body`; sent from the disk, a piece at a time. A file that cannot be opened or that ends before the part is
   // answered with 500. A file that becomes shorter meanwhile ends the connection
   std::optional<FilePart> file{};
-  // Instead of both. The idle limit does not count while there is nothing to send. The server ends it when it is destroyed.
+  // Instead of both. The idle limit does not count while there is nothing to send. The server ends it
+  // when it is destroyed; its client may see the connection end before the answer.
   std::shared_ptr<AnswerStream> stream{};
 };
 
