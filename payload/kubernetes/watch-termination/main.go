@@ -17,14 +17,19 @@ import (
 )
 
 type options struct {
-	touchFile string
-	logFile   string
-	grace     time.Duration
-	command   []string
+	touchFile  string
+	logFile    string
+	grace      time.Duration
+	dependents string
+	limit      time.Duration
+	dependsOn  string
+	command    []string
 }
 
 const usage = "usage: watch-termination [--termination-touch-file=FILE] [--termination-log-file=FILE]\n" +
-	"                         [--graceful-termination-duration=DURATION] -- COMMAND [ARGUMENT...]\n"
+	"                         [--graceful-termination-duration=DURATION]\n" +
+	"                         [--dependents=NAME [--dependents-limit=DURATION]] [--depends-on=NAME]\n" +
+	"                         -- COMMAND [ARGUMENT...]\n"
 
 func main() {
 	os.Exit(watch(os.Args[1:]))
@@ -35,6 +40,9 @@ func main() {
 //
 // TERM and INT first make the touch file and then go on to the command. If it has not ended one grace period later it is killed.
 // A touch file left by an earlier run is removed at the start. The command is killed when this process is.
+//
+// With --dependents=NAME, the commands of all processes with --depends-on=NAME on this machine end before this one: they get TERM
+// first, and this command gets it when they have ended, at the latest after the limit or with the second signal.
 func watch(arguments []string) int {
 	o, err := parse(arguments)
 	if errors.Is(err, flag.ErrHelp) {
@@ -55,6 +63,9 @@ func parse(arguments []string) (options, error) {
 	flags.StringVar(&o.touchFile, "termination-touch-file", "", "")
 	flags.StringVar(&o.logFile, "termination-log-file", "", "")
 	flags.DurationVar(&o.grace, "graceful-termination-duration", 135*time.Second, "")
+	flags.StringVar(&o.dependents, "dependents", "", "")
+	flags.DurationVar(&o.limit, "dependents-limit", 135*time.Second, "")
+	flags.StringVar(&o.dependsOn, "depends-on", "", "")
 	// OpenShift's own writes events with it; ours has nothing to say to the API.
 	flags.String("kubeconfig", "", "")
 	if err := flags.Parse(arguments); err != nil {
@@ -73,6 +84,14 @@ func run(o options) int {
 
 	if err := os.Remove(o.touchFile); o.touchFile != "" && err != nil && !errors.Is(err, os.ErrNotExist) {
 		warn("cannot remove the touch file of an earlier run: %v", err)
+	}
+	var users *dependents
+	if o.dependents != "" {
+		var err error
+		if users, err = listenForDependents(o.dependents); err != nil {
+			warn("%v", err)
+			return 126
+		}
 	}
 	child := exec.Command(o.command[0], o.command[1:]...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -93,17 +112,39 @@ func run(o options) int {
 		_ = child.Wait()
 		close(ended)
 	}()
-	var deadline <-chan time.Time
+	if o.dependsOn != "" {
+		go dependOn(o.dependsOn, signals)
+	}
+	var deadline, usersLimit <-chan time.Time
+	var usersEnded <-chan struct{}
+	forward := func(received os.Signal) {
+		usersEnded, usersLimit = nil, nil
+		o.log("received %v, forwarded it", received)
+		// It may just have ended; then there is nothing to forward to.
+		_ = child.Process.Signal(received)
+		if deadline == nil {
+			deadline = time.After(o.grace)
+		}
+	}
+	var first os.Signal
 	for {
 		select {
 		case received := <-signals:
 			o.touch()
-			o.log("received %v, forwarded it", received)
-			// It may just have ended; then there is nothing to forward to.
-			_ = child.Process.Signal(received)
-			if deadline == nil {
-				deadline = time.After(o.grace)
+			if first != nil || users == nil {
+				forward(received)
+				break
 			}
+			first = received
+			var told int
+			told, usersEnded = users.end()
+			usersLimit = time.After(o.limit)
+			o.log("received %v, %d programs that use this one end first", received, told)
+		case <-usersEnded:
+			forward(first)
+		case <-usersLimit:
+			warn("%d programs that use this one did not end within %v", users.count(), o.limit)
+			forward(first)
 		case <-deadline:
 			o.log("did not end within %v, killing it", o.grace)
 			_ = child.Process.Kill()

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 	case "watch-termination":
 		os.Setenv(role, "command")
 		os.Exit(watch(os.Args[1:]))
+	case "reader":
+		os.Exit(readLine(os.Args[1]))
 	case "command":
 		os.Exit(command(os.Args[1], os.Args[2]))
 	}

@@ -7,8 +7,10 @@
 #include "components/etcd/certificates.h"
 #include "components/etcd/facts.h"
 #include "components/etcd/observer.h"
+#include "components/kube_apiserver/render.h"
 #include "components/program/kube_access.h"
 #include "components/render/document.h"
+#include "components/static_pod/node_state.h"
 #include "components/static_pod/target_inputs.h"
 #include "kube/conditions.h"
 
@@ -22,6 +24,9 @@ namespace {
 using Kind = Part::Kind;
 
 constexpr std::string_view program = "cluster-etcd-operator";
+constexpr std::string_view api_server_space = "openshift-kube-apiserver";
+constexpr Milliseconds api_server_limit = std::chrono::minutes(2);
+constexpr int member_grace = 25;  // seconds from TERM until a member is killed
 
 // Objects that pods read in addition to their revision must exist before the revision is created.
 void expect_fulfilled(DesiredObject desired, std::string_view what, const Snapshot& seen, Target& target) {
@@ -107,8 +112,14 @@ Result<> add_pod(const OperatorVariables& variables, const Cluster& cluster, con
   const InstallConfig& config = *cluster.install_config;
   const bool slow = is_slow(*infrastructure, settings);
   const bool is_v4 = cluster.masters.front().address.find(':') == std::string::npos;
+  Findings findings;
+  const Infrastructure platform = parse_infrastructure(*infrastructure, "Infrastructure cluster", findings);
+  const int of_api_server = TRY(kube_apiserver::pace_of(platform, false)).grace;
   std::string pod = TRY(fill_text("etcd/static-pod.yaml",
                                   {{"IMAGE", quoted(variables.image)},
+                                   {"API_SERVER_SECONDS", std::to_string(of_api_server)},
+                                   {"MEMBER_SECONDS", std::to_string(member_grace)},
+                                   {"GRACE_SECONDS", std::to_string(of_api_server + member_grace + 5)},
                                    {"LISTEN", is_v4 ? "0.0.0.0" : "[::]"},
                                    {"HEARTBEAT_INTERVAL", slow ? "500" : "100"},
                                    {"ELECTION_TIMEOUT", slow ? "2500" : "1000"},
@@ -188,6 +199,7 @@ const std::vector<Watched> watched = {
     {kube::types::secrets, "openshift-config", {.fields = "metadata.name=etcd-client"}},
     {kube::types::namespaces, "", {.fields = fmt::format("metadata.name={}", space)}},
     {kube::types::infrastructures, "", {.fields = "metadata.name=cluster"}},
+    {kube::types::pods, std::string(api_server_space), {.labels = "apiserver=true"}},
 };
 
 std::vector<Watched> all_watched() {
@@ -227,13 +239,29 @@ Result<Target> make_target(const OperatorVariables& variables, const Snapshot& s
   return target;
 }
 
-std::optional<std::string> rollout_guard(const Snapshot& seen, const std::string& node) {
+// The API server of a master ends before its etcd member (etcd/static-pod.yaml). So the next member waits until the API server of
+// the previous one serves again, but not for one that cannot start.
+std::optional<Objection> wait_for_api_servers(const Snapshot& seen, const std::string& node, WallTime now) {
+  for (const Json* pod : seen.list(kube::types::pods)) {
+    if (find_string(*pod, {"metadata", "labels", "apiserver"}) != "true" || kube::namespace_of(*pod) != api_server_space) continue;
+    if (find_string(*pod, {"spec", "nodeName"}) == node || kube::condition_status(*pod, "Ready") == "True") continue;
+    const Json* ready = kube::find_condition(*pod, "Ready");
+    const std::optional<WallTime> since = ready ? time_of(*ready, {"lastTransitionTime"}) : std::nullopt;
+    const WallTime until = since.value_or(now) + api_server_limit;
+    if (now < until) return Objection{fmt::format("pod {} is not Ready", kube::name_of(*pod)), until};
+  }
+  return {};
+}
+
+std::optional<Objection> rollout_guard(const Snapshot& seen, const std::string& node, WallTime now) {
   const Cluster cluster = read_cluster(seen);
   const auto master = std::ranges::find(cluster.masters, node, &Master::node);
   const std::optional<Facts> facts = find_facts(seen);
-  if (!facts || facts->members.empty()) return "the members of etcd are not known yet";
-  if (!facts->unreadable.empty()) return "the members of etcd are not known: " + facts->unreadable;
-  return master == cluster.masters.end() ? std::nullopt : why_keep_running(facts->members, master->address);
+  if (!facts || facts->members.empty()) return Objection{"the members of etcd are not known yet"};
+  if (!facts->unreadable.empty()) return Objection{"the members of etcd are not known: " + facts->unreadable};
+  if (master == cluster.masters.end()) return {};
+  if (std::optional<std::string> why = why_keep_running(facts->members, master->address)) return Objection{*std::move(why)};
+  return wait_for_api_servers(seen, node, now);
 }
 
 }  // namespace

@@ -221,7 +221,10 @@ TEST(EtcdOperator, ReportsConditionsAndChanges) {
 
 TEST(EtcdOperator, HoldsBackRestartsThatBreakTheQuorum) {
   Cluster cluster;
-  const auto why = [&](const std::string& node) { return cluster.work.rollout_guard(cluster.view.snapshot(), node); };
+  const auto why = [&](const std::string& node) -> std::optional<std::string> {
+    const std::optional<Objection> objection = cluster.work.rollout_guard(cluster.view.snapshot(), node, cluster.now);
+    return objection ? std::optional(objection->reason) : std::nullopt;
+  };
   EXPECT_EQ(why("master-0"), "the members of etcd are not known yet");
   cluster.see_members("012");
   EXPECT_EQ(why("master-0"), std::nullopt);
@@ -233,6 +236,36 @@ TEST(EtcdOperator, HoldsBackRestartsThatBreakTheQuorum) {
   facts.unreadable = "no answer";
   cluster.view.put(facts_object(facts));
   EXPECT_EQ(why("master-1"), "the members of etcd are not known: no answer");
+}
+
+TEST(EtcdOperator, WaitsForTheApiServersOfOtherMasters) {
+  Cluster cluster;
+  cluster.see_members("012");
+  const auto put_pod = [&](const std::string& node, std::string_view ready, WallTime since) {
+    cluster.view.put({{"apiVersion", "v1"},
+                      {"kind", "Pod"},
+                      {"metadata",
+                       {{"name", "kube-apiserver-" + node},
+                        {"namespace", "openshift-kube-apiserver"},
+                        {"labels", {{"apiserver", "true"}}}}},
+                      {"spec", {{"nodeName", node}}},
+                      {"status",
+                       {{"conditions", JsonArray{{{"type", "Ready"},
+                                                  {"status", ready},
+                                                  {"lastTransitionTime", to_rfc3339(std::chrono::floor<Seconds>(since))}}}}}}});
+  };
+  const auto objection = [&](const std::string& node) {
+    return cluster.work.rollout_guard(cluster.view.snapshot(), node, cluster.now);
+  };
+  for (const char* node : {"master-0", "master-1", "master-2"}) put_pod(node, "True", cluster.now - 1h);
+  EXPECT_FALSE(objection("master-1"));
+  put_pod("master-0", "False", cluster.now - 20s);
+  ASSERT_TRUE(objection("master-1"));
+  EXPECT_EQ(objection("master-1")->reason, "pod kube-apiserver-master-0 is not Ready");
+  EXPECT_EQ(objection("master-1")->until, cluster.now + 100s);
+  EXPECT_FALSE(objection("master-0")) << "its own API server does not serve";
+  cluster.now += 100s;
+  EXPECT_FALSE(objection("master-1")) << "an API server that cannot start holds nothing back";
 }
 
 // The installer pod replaces the placeholders everywhere in the pod, so the pod must not use them for anything else.

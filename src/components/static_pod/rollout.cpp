@@ -186,7 +186,11 @@ class Rollout {
         return fmt::format("pod {}-{} is not Ready", operand_.pod, other.status.node);
       }
     }
-    return rollout_guard ? rollout_guard(seen_, status.node) : std::nullopt;
+    if (!rollout_guard) return {};
+    std::optional<Objection> objection = rollout_guard(seen_, status.node, now_);
+    if (!objection) return {};
+    if (objection->until) replan_by(*objection->until);
+    return std::move(objection->reason);
   }
 
   void replan_by(WallTime when) {

@@ -12,8 +12,12 @@
 
 namespace slipway::components {
 
-// Why a node must not get a new revision now, for example because etcd would lose its quorum. Empty: no objection.
-using RolloutGuard = std::function<std::optional<std::string>(const Snapshot& seen, const std::string& node)>;
+// Why a node must not get a new revision now, for example because etcd would lose its quorum.
+struct Objection {
+  std::string reason;
+  std::optional<WallTime> until{};  // it may end then without a change of an object
+};
+using RolloutGuard = std::function<std::optional<Objection>(const Snapshot& seen, const std::string& node, WallTime now)>;
 
 struct RolloutState {
   std::vector<NodeStatus> nodes{};  // the next status.nodeStatuses, by name

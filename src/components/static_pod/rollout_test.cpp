@@ -236,11 +236,14 @@ TEST(Rollout, BeginsWithTheNodeWhosePodIsNotReady) {
 TEST(Rollout, IsHeldBackByTheOperator) {
   World world;
   world.at(1);
-  world.rollout_guard = [](const Snapshot&, const std::string& node) -> std::optional<std::string> {
-    return node == "master-2" ? std::nullopt : std::optional("two voters would be left");
+  std::optional<WallTime> until;
+  world.rollout_guard = [&](const Snapshot&, const std::string& node, WallTime now) -> std::optional<Objection> {
+    until = now + 3s;
+    return node == "master-2" ? std::nullopt : std::optional(Objection{"two voters would be left", until});
   };
   RolloutState state = world.plan(2);
   EXPECT_EQ(world.revisions(), "1 1 1>2");
+  EXPECT_EQ(state.replan_at, until);
   world.pod("master-2", 2, true);
   world.plan(2);
   state = world.plan(2);
