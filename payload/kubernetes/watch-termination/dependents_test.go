@@ -112,6 +112,21 @@ func TestDependentsSurviveACrashAndFindTheNextOne(t *testing.T) {
 	used.end(t)
 }
 
+func TestTheCommandGetsOneSignal(t *testing.T) {
+	name := nameOf(t)
+	used := start(t, "ends on the signal", "--dependents="+name)
+	user := start(t, "counts signals", "--depends-on="+name)
+	waitUntil(t, "it is connected", func() bool { return connections(t, name) == 1 })
+	used.process.Process.Signal(syscall.SIGTERM)
+	waitUntil(t, "it is told to end", func() bool { return user.logHas("terminated, forwarded it") })
+	user.process.Process.Signal(syscall.SIGTERM)
+	waitUntil(t, "the second signal has arrived", func() bool { return user.logHas("terminated again") })
+	if said, code := user.end(t); said != "1 signals\n" || code != 3 {
+		t.Errorf("said %q with code %d", said, code)
+	}
+	used.end(t)
+}
+
 func TestTheNameIsTaken(t *testing.T) {
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socketName(nameOf(t)), Net: "unix"})
 	if err != nil {

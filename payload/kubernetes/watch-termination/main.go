@@ -39,6 +39,8 @@ func main() {
 // could not be started, 2 for a wrong command line.
 //
 // TERM and INT first make the touch file and then go on to the command. If it has not ended one grace period later it is killed.
+// Only the first one goes on: the kubelet and the program that this one depends on may both end it, and an API server that receives
+// TERM a second time drops its requests.
 // A touch file left by an earlier run is removed at the start. The command is killed when this process is.
 //
 // With --dependents=NAME, the commands of all processes with --depends-on=NAME on this machine end before this one: they get TERM
@@ -117,20 +119,23 @@ func run(o options) int {
 	}
 	var deadline, usersLimit <-chan time.Time
 	var usersEnded <-chan struct{}
+	forwarded := false
 	forward := func(received os.Signal) {
-		usersEnded, usersLimit = nil, nil
+		usersEnded, usersLimit, forwarded = nil, nil, true
 		o.log("received %v, forwarded it", received)
 		// It may just have ended; then there is nothing to forward to.
 		_ = child.Process.Signal(received)
-		if deadline == nil {
-			deadline = time.After(o.grace)
-		}
+		deadline = time.After(o.grace)
 	}
 	var first os.Signal
 	for {
 		select {
 		case received := <-signals:
 			o.touch()
+			if forwarded {
+				o.log("received %v again", received)
+				break
+			}
 			if first != nil || users == nil {
 				forward(received)
 				break

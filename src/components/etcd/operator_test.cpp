@@ -242,17 +242,13 @@ TEST(EtcdOperator, WaitsForTheApiServersOfOtherMasters) {
   Cluster cluster;
   cluster.see_members("012");
   const auto put_pod = [&](const std::string& node, std::string_view ready, WallTime since) {
-    cluster.view.put({{"apiVersion", "v1"},
-                      {"kind", "Pod"},
-                      {"metadata",
-                       {{"name", "kube-apiserver-" + node},
-                        {"namespace", "openshift-kube-apiserver"},
-                        {"labels", {{"apiserver", "true"}}}}},
-                      {"spec", {{"nodeName", node}}},
-                      {"status",
-                       {{"conditions", JsonArray{{{"type", "Ready"},
-                                                  {"status", ready},
-                                                  {"lastTransitionTime", to_rfc3339(std::chrono::floor<Seconds>(since))}}}}}}});
+    Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"spec", {{"nodeName", node}}}};
+    pod.as_object()["metadata"] = {
+        {"name", "kube-apiserver-" + node}, {"namespace", "openshift-kube-apiserver"}, {"labels", {{"apiserver", "true"}}}};
+    const std::string time = to_rfc3339(std::chrono::floor<Seconds>(since));
+    const Json condition = {{"type", "Ready"}, {"status", ready}, {"lastTransitionTime", time}};
+    pod.as_object()["status"] = {{"conditions", JsonArray{condition}}};
+    cluster.view.put(std::move(pod));
   };
   const auto objection = [&](const std::string& node) {
     return cluster.work.rollout_guard(cluster.view.snapshot(), node, cluster.now);
