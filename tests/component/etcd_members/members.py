@@ -33,7 +33,8 @@ class Members(Programs):
         self.ca, self.certificate, self.key = folder / "ca.crt", folder / "client.crt", folder / "client.key"
         self.make_certificates()
         (folder / "bin").mkdir()
-        (folder / "bin/etcd").symlink_to(PAYLOAD / "etcd")
+        for name in ("etcd", "watch-termination"):
+            (folder / f"bin/{name}").symlink_to(PAYLOAD / name)
         (folder / "bin/cluster-etcd-operator").symlink_to(BIN / "slipway-operator")
         wrapper = folder / "bin/discover-etcd-initial-cluster"
         wrapper.write_text(f'#!/bin/bash\nexec {TOOL} discover "$@"\n')
@@ -67,7 +68,8 @@ class Members(Programs):
         name, home = f"master-{number}", self.folder / f"master-{number}"
         text = (SOURCE / "data/components/etcd/static-pod.yaml").read_text()
         for hole, value in {"{{LISTEN}}": "0.0.0.0", "{{MAX_LEARNERS}}": "3", "{{ELECTION_TIMEOUT}}": "1000", "{{HEARTBEAT_INTERVAL}}": "100",
-                            "{{QUOTA_BYTES}}": "8589934592", "{{IMAGE}}": "etcd"}.items():
+                            "{{QUOTA_BYTES}}": "8589934592", "{{IMAGE}}": "etcd", "{{GRACE_SECONDS}}": "30",
+                            "{{API_SERVER_SECONDS}}": "5", "{{MEMBER_SECONDS}}": "25"}.items():
             text = text.replace(hole, value)
         assert not re.search("{{", text)
         certs = home / "static-pod-certs"
@@ -88,7 +90,9 @@ class Members(Programs):
     def run_pod(self, number, text):
         """Runs the container of a static pod, with the files and addresses of this test."""
         name, address, home = f"master-{number}", MASTERS[number], self.folder / f"master-{number}"
+        # The masters share a network, so each has another name for programs that depend on it.
         for hole, value in {"0.0.0.0": address, "127.0.0.1:9980": f"{address}:9980", "NODE_NAME": name, "/tmp/": f"{home}/",
+                            "--dependents=etcd": f"--dependents={home}",
                             "/etc/kubernetes/": f"{home}/", "value: /var/lib/etcd": f"value: {home}/data"}.items():
             text = text.replace(hole, value)
         (home / "data").mkdir(parents=True, exist_ok=True)  # by the kubelet

@@ -188,7 +188,7 @@ def test_what_it_leaves(world):
 
 def test_a_backup_becomes_jobs_of_the_masters(world):
     plane, _, operator = world
-    etcd = {"schedule": "20 3 * * *", "timeZone": "", "pvcName": "", "retentionPolicy": {"retentionType": "RetentionNumber",
+    etcd = {"schedule": "20 3 * * *", "timeZone": "UTC", "pvcName": "", "retentionPolicy": {"retentionType": "RetentionNumber",
                                                                                            "retentionNumber": {"maxNumberOfBackups": 3}}}
     plane.apply(an_object("Backup", "default", version="config.openshift.io/v1alpha1", spec={"etcd": etcd}),
                 an_object("EtcdBackup", "one", version="operator.openshift.io/v1alpha1", spec={"pvcName": ""}))
