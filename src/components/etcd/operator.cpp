@@ -7,8 +7,8 @@
 #include "components/etcd/certificates.h"
 #include "components/etcd/facts.h"
 #include "components/etcd/observer.h"
-#include "components/kube_apiserver/render.h"
 #include "components/program/kube_access.h"
+#include "components/render/api_server_pace.h"
 #include "components/render/document.h"
 #include "components/static_pod/node_state.h"
 #include "components/static_pod/target_inputs.h"
@@ -114,7 +114,7 @@ Result<> add_pod(const OperatorVariables& variables, const Cluster& cluster, con
   const bool is_v4 = cluster.masters.front().address.find(':') == std::string::npos;
   Findings findings;
   const Infrastructure platform = parse_infrastructure(*infrastructure, "Infrastructure cluster", findings);
-  const int of_api_server = TRY(kube_apiserver::pace_of(platform, false)).grace;
+  const int of_api_server = TRY(api_server_pace(platform, false)).grace;
   std::string pod = TRY(fill_text("etcd/static-pod.yaml",
                                   {{"IMAGE", quoted(variables.image)},
                                    {"API_SERVER_SECONDS", std::to_string(of_api_server)},

@@ -131,7 +131,7 @@ Result<> plan_config(const Facts& facts, const Json& settings, Target& target) {
 }
 
 Result<> plan_pod(const OperatorVariables& variables, const Facts& facts, Target& target) {
-  const Pace pace = TRY(pace_of(facts.input.infrastructure, false));
+  const ApiServerPace pace = TRY(api_server_pace(facts.input.infrastructure, false));
   const TemplateValues values{{"IMAGE", quoted(variables.image)}, {"GRACE_SECONDS", std::to_string(pace.grace)}};
   const TemplateValues of_recovery{{"IMAGE", quoted(variables.image)}, {"VERSION", quoted(variables.version)}};
   std::string pod = TRY(fill_text("kube_apiserver/static-pod.yaml", values));

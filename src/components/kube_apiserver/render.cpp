@@ -40,11 +40,6 @@ constexpr std::array signers = {
            "Authority of the API server in the service network"},
 };
 
-int seconds(const Json& entry, std::string_view key) {
-  const Json* value = find(entry, {key});
-  return value != nullptr && value->is_int64() ? static_cast<int>(value->get_int64()) : 0;
-}
-
 bool is_version(std::string_view text) {
   text = text.substr(0, text.find_first_of("+-"));
   const std::vector<std::string_view> parts = split(text, '.');
@@ -103,24 +98,11 @@ std::string issuer_of(sys::Files& files, const std::string& file, const std::vec
 
 }  // namespace
 
-Result<Pace> pace_of(const Infrastructure& infrastructure, bool is_temporary) {
-  constexpr std::string_view path = "kube_apiserver/pace.yaml";
-  const YamlDocument table = TRY(parse_yaml(data::content(data::components(), path), path));
-  const std::string_view topology = infrastructure.single_replica ? "SingleReplica" : "HighlyAvailable";
-  for (const Json& entry : table.value.as_array()) {
-    if (find_string(entry, {"topology"}).value_or(topology) != topology) continue;
-    if (find_string(entry, {"platform"}).value_or(infrastructure.platform) != infrastructure.platform) continue;
-    if (find_string(entry, {"server"}) == "temporary" && !is_temporary) continue;
-    return Pace{seconds(entry, "delay"), seconds(entry, "grace")};
-  }
-  return error(Code::internal, "{} has no entry for platform {}", path, infrastructure.platform);
-}
-
 Result<Json> make_config(const RenderInput& input) {
   const std::vector<ClusterNetwork>& cluster = input.network.cluster;
   const bool dual = cluster.size() > 1;
   const bool v6 = cluster.size() == 1 && !cluster.front().cidr.is_v4();
-  const Pace pace = TRY(pace_of(input.infrastructure, input.is_temporary));
+  const ApiServerPace pace = TRY(api_server_pace(input.infrastructure, input.is_temporary));
   TemplateValues values = input.values;
   values["ISSUER"] = quoted(input.issuer);
   values["ETCD_CA"] = quoted("/etc/kubernetes/secrets/" + input.etcd_ca);
@@ -136,7 +118,7 @@ Result<Json> make_config(const RenderInput& input) {
 }
 
 Result<RenderedFile> make_pod(const RenderInput& input) {
-  const Pace pace = TRY(pace_of(input.infrastructure, input.is_temporary));
+  const ApiServerPace pace = TRY(api_server_pace(input.infrastructure, input.is_temporary));
   TemplateValues values = input.values;
   values["GRACE_SECONDS"] = std::to_string(pace.grace);
   const std::string path = "bootstrap-manifests/kube-apiserver-pod.yaml";

@@ -4,6 +4,7 @@
 
 #include "base/template.h"
 #include "components/program/program.h"
+#include "components/render/api_server_pace.h"
 #include "components/render/inputs.h"
 #include "components/render/manifest.h"
 
@@ -31,15 +32,6 @@ struct RenderInput {
   std::string etcd_ca;        // name of a file in the TLS folder
   bool is_temporary = false;  // the server of the bootstrap machine
 };
-
-// How long the server continues to run after TERM; see data/components/kube_apiserver/pace.yaml.
-struct Pace {
-  int delay = 0;  // seconds
-  int grace = 0;
-
-  bool operator==(const Pace&) const = default;
-};
-Result<Pace> pace_of(const Infrastructure& infrastructure, bool is_temporary);
 
 Result<Json> make_config(const RenderInput& input);
 Result<RenderedFile> make_pod(const RenderInput& input);

@@ -122,12 +122,12 @@ TEST(ApiServerRender, ReportsEveryMissingInput) {
   EXPECT_TRUE(world.names("/out").empty());
 }
 
-TEST(Pace, FollowsTopologyPlatformAndServer) {
-  EXPECT_EQ(pace_of({.platform = "None"}, true).value(), (Pace{2, 15}));
-  EXPECT_EQ(pace_of({.platform = "None"}, false).value(), (Pace{8, 25}));
+TEST(ApiServerPace, FollowsTopologyPlatformAndServer) {
+  EXPECT_EQ(api_server_pace({.platform = "None"}, true).value(), (ApiServerPace{2, 15}));
+  EXPECT_EQ(api_server_pace({.platform = "None"}, false).value(), (ApiServerPace{8, 25}));
   for (const bool is_temporary : {true, false}) {
-    EXPECT_EQ(pace_of({.platform = "AWS"}, is_temporary).value(), (Pace{70, 135}));
-    EXPECT_EQ(pace_of({.platform = "None", .single_replica = true}, is_temporary).value(), (Pace{0, 15}));
+    EXPECT_EQ(api_server_pace({.platform = "AWS"}, is_temporary).value(), (ApiServerPace{70, 135}));
+    EXPECT_EQ(api_server_pace({.platform = "None", .single_replica = true}, is_temporary).value(), (ApiServerPace{0, 15}));
   }
 }
 
