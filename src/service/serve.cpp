@@ -131,7 +131,7 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
     std::vector<std::string> names = {"localhost", "127.0.0.1", own_name};
     if (settings.address != "0.0.0.0" && settings.address != "::") names.push_back(settings.address);
     std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     certificate = TRY(ensure_certificate(environment, settings.state + "/tls", names));
   }
 

@@ -113,7 +113,7 @@ class Builder {
                   std::string machine = "") {
     std::erase_if(needs, [](const std::string& need) { return need.starts_with("id:"); });
     std::ranges::sort(needs);
-    needs.erase(std::ranges::unique(needs).begin(), needs.end());
+    needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
     plan_.push_back({.kind = std::string(kind),
                      .name = std::move(name),
                      .machine = std::move(machine),
@@ -418,7 +418,7 @@ Result<std::vector<std::string>> planned_zones(const config::InstallConfig& conf
   std::vector<std::string> zones;
   for (const std::string_view role : {"master", "worker"}) std::ranges::copy(zones_of(config, role), std::back_inserter(zones));
   std::ranges::sort(zones);
-  zones.erase(std::ranges::unique(zones).begin(), zones.end());
+  zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
   for (const std::string& zone : zones) {
     if (std::ranges::find(available, zone) != available.end()) continue;
     return error(Code::invalid, "zones: {} is not available in the region (available: {})", zone, join(available, ", "));
