@@ -31,6 +31,7 @@ namespace {
 constexpr int handlers_per_thread = 8;
 constexpr int backlog = 1024;
 constexpr Seconds stream_time = std::chrono::hours(24);  // a client of a longer stream asks again
+constexpr Milliseconds stream_end_limit{1000};           // for the end of all streams, when the server is destroyed
 constexpr Milliseconds check_interval{500};              // between checks for connections over their exchange limit
 // Large enough to send a rendered config at once, without waiting for the socket again.
 constexpr int send_buffer = 512 * 1024;
@@ -187,10 +188,12 @@ struct StreamReader {
   }
   static void close(void* self) {
     const std::unique_ptr<StreamReader> reader(static_cast<StreamReader*>(self));
-    reader->stream->state_.with_lock([](AnswerStream::State& state) {
+    const bool is_first = reader->stream->state_.with_lock([](AnswerStream::State& state) {
       state.is_gone = true;
       state.suspended = nullptr;
+      return !std::exchange(state.is_sent, true);
     });
+    if (is_first) reader->stream->sent_.set_value();
   }
 };
 
@@ -416,11 +419,14 @@ HttpServer::State::~State() {
   closed.with_lock([](bool& is_closed) { is_closed = true; });
   stop.request_stop();
   threads.clear();  // joins: all queued requests are answered and no connection is suspended, as MHD_stop_daemon requires
-  streams.with_lock([](auto& all) {
-    for (const std::weak_ptr<AnswerStream>& each : all) {
-      if (const std::shared_ptr<AnswerStream> stream = each.lock()) stream->end();
-    }
-  });
+  std::vector<std::shared_ptr<AnswerStream>> ending;
+  for (const std::weak_ptr<AnswerStream>& each : streams.with_lock([](const auto& all) { return all; })) {
+    if (std::shared_ptr<AnswerStream> stream = each.lock()) ending.push_back(std::move(stream));
+  }
+  for (const auto& stream : ending) stream->end();
+  // MHD_stop_daemon would cut off what a client has not taken yet.
+  const SteadyTime deadline = clock.steady() + stream_end_limit;
+  for (const auto& stream : ending) (void)stream->when_sent_.wait_until(deadline);
   MHD_stop_daemon(daemon);
 }
 

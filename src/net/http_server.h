@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,9 +59,12 @@ class AnswerStream {
     bool is_ended = false;
     bool is_gone = false;       // the connection has ended
     void* suspended = nullptr;  // the connection, while it has nothing to send
+    bool is_sent = false;       // to its end, or as far as the client took it
   };
   static void resume(State& state);
   Guarded<State> state_;
+  std::promise<void> sent_{};
+  std::shared_future<void> when_sent_ = sent_.get_future().share();
 };
 
 struct ServerAnswer {
@@ -71,8 +75,7 @@ struct ServerAnswer {
   // Instead of `body`; sent from the disk, a piece at a time. A file that cannot be opened or that ends before the part is
   // answered with 500. A file that becomes shorter meanwhile ends the connection
   std::optional<FilePart> file{};
-  // Instead of both. The idle limit does not count while there is nothing to send. The server ends it
-  // when it is destroyed; its client may see the connection end before the answer.
+  // Instead of both. The idle limit does not count while there is nothing to send. The server ends it when it is destroyed.
   std::shared_ptr<AnswerStream> stream{};
 };
 
@@ -103,7 +106,8 @@ struct ServerOptions {
   std::uint64_t slowest_file_rate = 256 * 1024;
 };
 
-// Serves until it is destroyed. The destructor waits for running handlers. HEAD calls the handler with GET and omits the body.
+// Serves until it is destroyed. The destructor waits for running handlers, and up to a second for clients of streams. HEAD calls
+// the handler with GET and omits the body.
 class HttpServer {
  public:
   // Called on threads of the server, several in parallel. A handler that throws or is slow affects only its own request.

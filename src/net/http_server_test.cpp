@@ -92,13 +92,13 @@ TEST(HttpServer, EndsItsStreamsWithItself) {
   std::optional<HttpServer> server = serve([&](const ServerRequest&) { return ServerAnswer{.stream = stream}; });
   const Url url = url_of(*server);
   std::binary_semaphore has_begun(0);
-  // Ends with the connection, at the end of the test.
-  const std::jthread client([&] {
+  std::jthread client([&] {
     CurlHttp http;
-    (void)http.send({.url = url}, {}, [&](std::string_view) -> Result<> {
+    const auto answer = http.send({.url = url}, {}, [&](std::string_view) -> Result<> {
       has_begun.release();
       return Ok{};
     });
+    EXPECT_TRUE(answer.ok()) << answer.error().message();
   });
   EXPECT_TRUE(stream->write("a"));
   has_begun.acquire();
