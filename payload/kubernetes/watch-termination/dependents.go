@@ -14,8 +14,8 @@ import (
 // watch-termination, which are connected while they run. The one that is about to end sends one line, and waits until the others
 // have closed their connections, which they do when their commands have ended.
 //
-// The socket is in the abstract namespace, which belongs to the network namespace: pods of the host's network share no folder that
-// is needed for nothing else. Both sides accept only processes of their own user.
+// The socket is in the abstract namespace, which belongs to the network namespace: pods of the host's network need no common folder
+// for it. Both sides accept only processes of their own user.
 
 const (
 	endLine    = "end\n"
@@ -97,7 +97,7 @@ func (d *dependents) watch(connection *net.UnixConn) {
 }
 
 func tellToEnd(connection *net.UnixConn) {
-	// The line fits into the buffer of a socket that nothing was sent on. Whoever has ended needs no line.
+	// The line fits into the buffer of a socket that nothing was sent on. A process that has ended needs no line.
 	_, _ = connection.Write([]byte(endLine))
 }
 
@@ -134,19 +134,16 @@ func dependOn(name string, end chan<- os.Signal) {
 		if err != nil {
 			continue
 		}
-		line := ""
+		reader, line := bufio.NewReader(connection), ""
 		if isOwn(connection) {
-			line, _ = bufio.NewReader(connection).ReadString('\n')
+			line, _ = reader.ReadString('\n')
 		}
 		if line == endLine {
 			end <- syscall.SIGTERM
-			// The connection stays open until this process has ended.
-			keptOpen = connection
+			// The connection stays open until one of both processes has ended.
+			_, _ = reader.ReadString('\n')
 			return
 		}
 		connection.Close()
 	}
 }
-
-// keptOpen is referenced, because the connection would be closed when it is collected as garbage.
-var keptOpen *net.UnixConn

@@ -118,7 +118,7 @@ func TestTheCommandGetsOneSignal(t *testing.T) {
 	user := start(t, "counts signals", "--depends-on="+name)
 	waitUntil(t, "it is connected", func() bool { return connections(t, name) == 1 })
 	used.process.Process.Signal(syscall.SIGTERM)
-	waitUntil(t, "it is told to end", func() bool { return user.logHas("terminated, forwarded it") })
+	waitUntil(t, "it receives the line", func() bool { return user.logHas("terminated, forwarded it") })
 	user.process.Process.Signal(syscall.SIGTERM)
 	waitUntil(t, "the second signal has arrived", func() bool { return user.logHas("terminated again") })
 	if said, code := user.end(t); said != "1 signals\n" || code != 3 {

@@ -152,10 +152,11 @@ class Reconciler {
     Result<Json> written = write(context, desired, known);
     if (!written.ok() && written.error().code() == Code::conflict) TRY(read(context, desired));
     if (!written.ok()) return std::move(written).error();
+    const bool is_gone = written.value().is_null();
     context.log.debug("{} is {}", kube::describe(desired.object),
-                      written.value().is_null() || desired.how == DesiredObject::How::remove ? "removed" : "written");
+                      is_gone || desired.how == DesiredObject::How::remove ? "removed" : "written");
     update_view(context, desired, written.value());
-    if (written.value().is_null()) return Ok{};
+    if (is_gone) return Ok{};
     if (desired.how != DesiredObject::How::remove && !is_fulfilled(desired, &written.value())) {
       const std::string field = kube::first_difference(desired.object, written.value())
                                     .value_or(desired.how == DesiredObject::How::status ? "status" : "data");
@@ -209,9 +210,8 @@ class Reconciler {
 
   // Updates the view before the watch delivers the change. A deleted object with finalizers stays for a while.
   void update_view(const sys::Context& context, const DesiredObject& desired, const Json& written) {
-    const bool exists = desired.how == DesiredObject::How::remove ? find(written, {"metadata", "deletionTimestamp"}) != nullptr
-                                                                  : !written.is_null();
-    if (exists) {
+    const bool is_removed = desired.how == DesiredObject::How::remove && !find(written, {"metadata", "deletionTimestamp"});
+    if (!written.is_null() && !is_removed) {
       work_.view.put(written);
     } else {
       work_.view.remove(desired.type, space_of(desired), kube::name_of(desired.object));

@@ -242,9 +242,7 @@ Result<Target> make_target(const OperatorVariables& variables, const Snapshot& s
 // The API server of a master ends before its etcd member (etcd/static-pod.yaml). So the next member waits until the API server of
 // the previous one serves again, but not for one that cannot start.
 std::optional<Objection> wait_for_api_servers(const Snapshot& seen, const std::string& node, WallTime now) {
-  for (const Json* pod : seen.list(kube::types::pods)) {
-    if (find_string(*pod, {"metadata", "labels", "apiserver"}) != "true" || kube::namespace_of(*pod) != api_server_space)
-      continue;
+  for (const Json* pod : seen.list(kube::types::pods, api_server_space)) {
     if (find_string(*pod, {"spec", "nodeName"}) == node || kube::condition_status(*pod, "Ready") == "True") continue;
     const Json* ready = kube::find_condition(*pod, "Ready");
     const std::optional<WallTime> since = ready ? time_of(*ready, {"lastTransitionTime"}) : std::nullopt;
