@@ -148,6 +148,11 @@ class Conversation {
   Backoff backoff_;
 };
 
+// Where /proc, /sys and /run are. The variable is for machines whose firmware describes them there.
+std::string root_of(const Flags& flags) {
+  return flags.is_given("root") ? flags.text("root") : sys::environment_variable("SLIPWAY_AGENT_ROOT");
+}
+
 Result<Secret> read_token(sys::Files& files, const std::string& path) {
   if (path.empty()) return Secret(sys::environment_variable("PULL_SECRET_TOKEN"));
   return Secret(std::string(trim(TRY(files.read(path)))));
@@ -249,14 +254,14 @@ Result<> run_agent_command(const net::Environment& environment, const std::vecto
   options.version = flags.text("agent-version");
   options.interval = Seconds(*interval);
   options.folder = flags.text("folder");
-  options.root = flags.text("root");
+  options.root = root_of(flags);
   options.forced_id = flags.text("host-id");
   return run_agent(environment, options);
 }
 
 Result<> run_inventory_command(const net::Environment& environment, const std::vector<std::string>& arguments) {
   const Flags flags = TRY(parse_flags("slipway-agent inventory", {{.name = "root"}}, arguments));
-  const SystemTree tree(environment.files, flags.text("root"));
+  const SystemTree tree(environment.files, root_of(flags));
   const assist::Inventory inventory = read_inventory(tree, TRY(net::interface_addresses()));
   environment.print(emit_json(assist::to_json(inventory), JsonStyle::pretty));
   return Ok{};

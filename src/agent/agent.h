@@ -55,7 +55,8 @@ Result<> run_agent(const net::Environment& environment, const AgentOptions& opti
 // slipway-agent run --url=URL --infra-env-id=ID [--cacert=FILE] [--token-file=FILE] [--agent-version=TEXT] [--interval=60]
 //                   [--host-id=ID] [--folder=/var/lib/slipway-agent] [--root=DIR]
 //
-// The token is also read from the environment variable PULL_SECRET_TOKEN. root: where /proc, /sys and /run are, for tests
+// The token is also read from the environment variable PULL_SECRET_TOKEN. root: where /proc, /sys and /run are, for tests and for
+// machines that share a kernel; also read from the variable SLIPWAY_AGENT_ROOT
 Result<> run_agent_command(const net::Environment& environment, const std::vector<std::string>& arguments);
 
 // slipway-agent inventory [--root=DIR]: prints the inventory of this host.

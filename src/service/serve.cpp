@@ -34,6 +34,7 @@ const std::vector<Flag>& flags_of_serve() {
       {.name = "slipway"},
       {.name = "release"},
       {.name = "release-image"},
+      {.name = "live-image"},
       {.name = "openshift-version", .fallback = "4.20"},
       {.name = "limits-are-errors", .is_switch = true},
   };
@@ -76,6 +77,13 @@ Result<Settings> read_settings(const Flags& flags) {
   if (!found.url.empty()) TRY(net::parse_url(found.url).context("--url"));
   if (found.slipway.empty()) found.slipway = slipway_beside_this_program();
   return found;
+}
+
+// The server sends no file behind a link.
+std::string without_links(const std::string& path) {
+  std::error_code problem;
+  const std::filesystem::path found = std::filesystem::canonical(path, problem);
+  return problem ? path : found.string();
 }
 
 // A token for the administrator of this machine, in a file that only root reads.
@@ -150,7 +158,9 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
            .authority = certificate ? certificate->authority : std::string(),
            .openshift_version = flags.text("openshift-version"),
            .release_image = flags.text("release-image"),
-           .logs = settings.state + "/logs"});
+           .logs = settings.state + "/logs",
+           .live_image = without_links(flags.text("live-image"))});
+  if (!api.options.live_image.empty()) TRY(api.base_image.content());
   feed.set_steps([&](const std::string& key) { return api.steps_of(key); });
   feed.set_peers([&](const std::set<std::pair<Kind, std::string>>& changed) {
     return core->look([&](const World& world) { return affected_hosts(world, changed); });
