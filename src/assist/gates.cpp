@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 2> details_of_cluster = {"dns-domain-defined", "pull-secret-set"};
 
-constexpr std::array<std::string_view, 9> discovery_of_host = {
-    "connected",          "media-connected",        "has-inventory",       "has-min-cpu-cores", "has-min-memory",
-    "has-cpu-cores-for-role", "has-memory-for-role", "hostname-unique", "hostname-valid"};
+constexpr std::array<std::string_view, 9> discovery_of_host = {"connected",           "media-connected", "has-inventory",
+                                                               "has-min-cpu-cores",   "has-min-memory",  "has-cpu-cores-for-role",
+                                                               "has-memory-for-role", "hostname-unique", "hostname-valid"};
 constexpr std::array<std::string_view, 1> discovery_of_cluster = {"sufficient-masters-count"};
 
 constexpr std::array<std::string_view, 2> storage_of_host = {"has-min-valid-disks", "sufficient-installation-disk-speed"};
@@ -33,8 +33,8 @@ constexpr std::array<std::string_view, 16> networking_of_host = {"machine-cidr-d
                                                                  "apps-domain-name-resolved-correctly",
                                                                  "ignition-downloadable"};
 constexpr std::array<std::string_view, 12> networking_of_cluster = {
-    "machine-cidr-defined", "cluster-cidr-defined",         "service-cidr-defined", "api-vips-defined",
-    "ingress-vips-defined", "api-vips-valid",               "ingress-vips-valid",   "no-cidrs-overlapping",
+    "machine-cidr-defined",           "cluster-cidr-defined", "service-cidr-defined", "api-vips-defined",
+    "ingress-vips-defined",           "api-vips-valid",       "ingress-vips-valid",   "no-cidrs-overlapping",
     "networks-same-address-families", "network-prefix-valid", "network-type-valid",   "ntp-server-configured"};
 
 constexpr std::array steps = {

@@ -1,5 +1,5 @@
-// Gates: whether a user may go on from a step of the page. A step looks only at the checks that its settings can change, so that a
-// missing address does not stop the choice of disks. Clients show these answers and decide nothing themselves. Pure.
+// Gates: whether a user may go on from a step of the page. A step looks only at the checks that its settings can change, so that
+// a missing address does not stop the choice of disks. Clients show these answers and decide nothing themselves. Pure.
 #pragma once
 
 #include "assist/validations.h"

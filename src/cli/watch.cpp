@@ -69,9 +69,7 @@ net::ServerAnswer answer(Guarded<Shown>& shown, const net::ServerRequest& reques
 }
 
 void tell(Guarded<Shown>& shown, std::string_view message) {
-  shown.with_lock([&](Shown& now) {
-    std::erase_if(now.listeners, [&](const auto& each) { return !each->write(message); });
-  });
+  shown.with_lock([&](Shown& now) { std::erase_if(now.listeners, [&](const auto& each) { return !each->write(message); }); });
 }
 
 // The document of an installation that has not begun.
@@ -129,12 +127,13 @@ Result<> watch(const Environment& environment, const Arguments& arguments) {
 }  // namespace
 
 Command watch_command() {
-  return {.words = "watch",
-          .summary = "Serve a web page that shows an installation while it runs",
-          .options = {{.name = "--from", .value = "FILE", .help = "file with events (default: the events of the asset directory)"},
-                      {.name = "--port", .value = "N", .help = "port on 127.0.0.1 (default: any free port)"},
-                      state_of_directory_option()},
-          .run = watch};
+  return {
+      .words = "watch",
+      .summary = "Serve a web page that shows an installation while it runs",
+      .options = {{.name = "--from", .value = "FILE", .help = "file with events (default: the events of the asset directory)"},
+                  {.name = "--port", .value = "N", .help = "port on 127.0.0.1 (default: any free port)"},
+                  state_of_directory_option()},
+      .run = watch};
 }
 
 }  // namespace slipway::cli

@@ -17,8 +17,10 @@ struct Type {
   std::string_view suffix, type;
 };
 constexpr std::array types = {
-    Type{".html", "text/html; charset=utf-8"}, Type{".js", "text/javascript; charset=utf-8"},
-    Type{".css", "text/css; charset=utf-8"},   Type{".svg", "image/svg+xml"},
+    Type{".html", "text/html; charset=utf-8"},
+    Type{".js", "text/javascript; charset=utf-8"},
+    Type{".css", "text/css; charset=utf-8"},
+    Type{".svg", "image/svg+xml"},
     Type{".woff2", "font/woff2"},
 };
 
@@ -40,7 +42,8 @@ std::optional<net::ServerAnswer> page_answer(const net::ServerRequest& request) 
   const std::string path = request.path == "/" ? "index.html" : request.path.substr(1);
   const auto files = data::page();
   const std::string compressed = path + ".gz";
-  const auto found = std::ranges::find_if(files, [&](const data::File& file) { return file.path == path || file.path == compressed; });
+  const auto found =
+      std::ranges::find_if(files, [&](const data::File& file) { return file.path == path || file.path == compressed; });
   if (found == files.end()) return std::nullopt;
   net::ServerAnswer answer = net::text_answer(200, std::string(found->content), type_of(path));
   if (found->path == compressed) answer.headers.push_back({"Content-Encoding", "gzip"});

@@ -13,7 +13,8 @@ std::string header_of(const net::ServerAnswer& answer, std::string_view name) {
 }
 
 net::ServerRequest request(std::string method, std::string path, std::vector<net::Header> headers = {}) {
-  return {.method = std::move(method), .path = std::move(path), .query = {}, .headers = std::move(headers), .body = {}, .peer = {}};
+  return {
+      .method = std::move(method), .path = std::move(path), .query = {}, .headers = std::move(headers), .body = {}, .peer = {}};
 }
 
 TEST(Page, IsSentWithItsProtection) {

@@ -18,7 +18,7 @@ function Bars({ items, whole }: { items: TimelineItem[]; whole: number }) {
         return (
           <g key={item.key + index}>
             <rect className={kind} x={`${begin}%`} y={index * rowHeight + 4} width={`${width}%`} height={rowHeight - 8} rx="3" />
-            <text x={`${isLate ? Math.min(begin + width, 100) : begin}%`} dx={isLate ? -6 : 6} y={index * rowHeight + 15} textAnchor={isLate ? 'end' : 'start'}>
+            <text x={`${begin}%`} dx={isLate ? -6 : 6} y={index * rowHeight + 15} textAnchor={isLate ? 'end' : 'start'}>
               {item.label}
             </text>
           </g>

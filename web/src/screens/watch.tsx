@@ -1,4 +1,4 @@
-import { Label, List, ListItem, PageSection, Title } from '@patternfly/react-core';
+import { Alert, Label, List, ListItem, PageSection, Title } from '@patternfly/react-core';
 import { useLive } from '../api/live.ts';
 import { useClient } from '../api/session.tsx';
 import { shownEventsOf, stepsOf, type RecordedEvent } from '../logic/recorded.ts';
@@ -24,6 +24,7 @@ export function WatchScreen() {
   const steps = stepsOf(events);
   const failed = steps.some(step => step.state === 'failed');
   const open = timeline?.items.filter(item => item.open) ?? [];
+  const broken = timeline?.items.filter(item => item.failed) ?? [];
   const name = timeline?.cluster ? `Cluster ${timeline.cluster}` : 'Installation';
   return (
     <PageSection isFilled>
@@ -45,6 +46,17 @@ export function WatchScreen() {
                 ['Steps', `${steps.filter(step => step.state === 'done').length} of ${plural(steps.length, 'step')} done`],
               ]}
             />
+            {broken.length > 0 && (
+              <Alert variant="danger" isInline component="h2" title="Failed">
+                <List>
+                  {broken.map((item, index) => (
+                    <ListItem key={item.key + index}>
+                      {item.label}: {item.detail}
+                    </ListItem>
+                  ))}
+                </List>
+              </Alert>
+            )}
             <section aria-labelledby="steps-title" className="stack">
               <Title headingLevel="h2" id="steps-title">
                 Steps
