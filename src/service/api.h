@@ -18,7 +18,8 @@ struct ApiOptions {
   std::string openshift_version{};  // that is installed
   std::string release_image{};      // its image, which hosts try to pull; empty: not tried
   std::string logs{};               // folder for the logs of hosts
-  std::vector<std::string> names{};  // of this server, if it asks for no token (web/page.h)
+  // Names of this server, if it asks for no token (web/page.h)
+  std::vector<std::string> names{};
 };
 
 // Threads: any.

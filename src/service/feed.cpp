@@ -78,9 +78,8 @@ void Feed::take_events(const std::vector<EventRecord>& events) {
 
 void Feed::take_changes(const std::set<std::pair<Kind, std::string>>& changed) {
   state_.with_lock([&](State& state) {
-    const bool is_heard = !state.held.empty() || std::ranges::any_of(state.subscribers, [](const Subscriber& each) {
-      return each.filter.with_changes;
-    });
+    const bool is_heard = !state.held.empty() ||
+                          std::ranges::any_of(state.subscribers, [](const Subscriber& each) { return each.filter.with_changes; });
     if (is_heard) state.changed.insert(changed.begin(), changed.end());
   });
   wakeup_.notify();

@@ -53,7 +53,8 @@ class Feed {
   void take_changes(const std::set<std::pair<Kind, std::string>>& changed);
 
   // A stream of events, and of notices of changes: `event: change` with {"cluster_id"?, "infra_env_id"?, "host_id"?}, without a
-  // number. A notice is not repeated to a client that lost the connection, so clients read the objects again then. Events first those that `missed` returns, which have larger numbers than `last`.
+  // number. A notice is not repeated to a client that lost the connection, so clients read the objects again then. First
+  // come the events that `missed` returns, which have larger numbers than `last`.
   std::shared_ptr<net::AnswerStream> subscribe(EventFilter filter, std::int64_t last,
                                                const std::function<std::vector<EventRecord>()>& missed);
 

@@ -181,7 +181,7 @@ test('failure 5: a host boots the discovery image again; the page names the host
   await lab.call(others[0], 'boot');
   await lab.call(others[0], 'register');
   await heading(`host-${others[0]} waits for you`);
-  await page.getByText(/start it from its disk \/dev\/vda/).first().waitFor();
+  await page.getByText(`Start host-${others[0]} from its disk /dev/vda`).first().waitFor();
   await inspect(page, 'wrong-boot-order');
   await lab.call('lab', 'installed', others[0], 'Configuring');
   await page.getByRole('heading', { name: 'waits for you' }).waitFor({ state: 'detached' });

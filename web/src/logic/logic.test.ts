@@ -113,7 +113,7 @@ describe('who waits for whom', () => {
   test('a host that booted the wrong medium waits for the user, and says for which disk', () => {
     const lost = host('h2', { ...inStage('Rebooting'), status: 'installing-pending-user-action', status_info: 'it booted the image again', installation_disk_path: '/dev/vda' });
     const [first] = waitsOf(cluster([host('h1', inStage('Waiting for control plane')), lost]));
-    expect(first).toEqual({ who: 'h2', what: 'you: start it from its disk /dev/vda. it booted the image again', needsUser: true });
+    expect(first).toEqual({ who: 'h2', what: 'Start h2 from its disk /dev/vda. it booted the image again', needsUser: true });
   });
   test('phases', () => {
     const preparing = cluster([host('h1', { status: 'preparing-for-installation' })], { status: 'preparing-for-installation' });

@@ -85,10 +85,10 @@ export function installedCounts(hosts: Host[]): { masters: [number, number]; wor
   return { masters: count('master'), workers: count('worker') };
 }
 
-// A wait of the installation: who waits, and for what.
+// A wait of the installation.
 export interface Wait {
   who: string;
-  what: string;
+  what: string; // it waits for; if it needs the user: a sentence that says what to do
   needsUser: boolean;
 }
 
@@ -102,10 +102,10 @@ export function waitsOf(cluster: Cluster): Wait[] {
   const list = (hosts: Host[]) => hosts.map(host => `${nameOf(host)} (${stage(host) || words(host.status)})`).join(', ');
   for (const host of cluster.hosts) {
     if (host.status === 'installing-pending-user-action') {
-      const disk = host.installation_disk_path ? `: start it from its disk ${host.installation_disk_path}` : '';
-      waits.unshift({ who: nameOf(host), what: `you${disk}. ${host.status_info}`, needsUser: true });
+      const disk = host.installation_disk_path ? `Start ${nameOf(host)} from its disk ${host.installation_disk_path}. ` : '';
+      waits.unshift({ who: nameOf(host), what: `${disk}${host.status_info}`, needsUser: true });
     } else if (host.status === 'resetting-pending-user-action') {
-      waits.unshift({ who: nameOf(host), what: 'you: start it from the discovery image again', needsUser: true });
+      waits.unshift({ who: nameOf(host), what: `Start ${nameOf(host)} from the discovery image again.`, needsUser: true });
     } else if (host.status === 'installing-in-progress' && stage(host) === 'Waiting for control plane') {
       const needed = masters.filter(other => other.id !== host.id && !joined.includes(stage(other)));
       if (needed.length > 0) waits.push({ who: nameOf(host), what: list(needed), needsUser: false });

@@ -224,7 +224,10 @@ export function HostsStep({ seen, reload }: StepProps) {
                   </Td>
                   <Td dataLabel="Status">
                     <HostStatus status={host.status} />
-                    <small className="reason">{host.status_info}</small>
+                    <small className="reason">
+                      {host.status_info}
+                      {host.status.startsWith('disconnected') && ` (since ${moment(host.status_updated_at)})`}
+                    </small>
                   </Td>
                   <Td dataLabel="Discovered">{moment(host.created_at)}</Td>
                   <Td dataLabel="CPU">{cores(inventory?.cpu?.count)}</Td>
