@@ -15,6 +15,7 @@ Result<> timeline(const Environment& environment, const Arguments& arguments) {
     return error(Code::not_found, "{}: not found, nothing was installed from this directory (name another one with --dir)",
                  recorded_events_path(arguments));
   }
+  TRY(add_events_of_machines(environment, arguments, *recorded));
   const cluster::Timeline made = cluster::make_timeline(std::move(recorded->events));
   const std::string& output = arguments["--output"];
   environment.print(output == "html"   ? cluster::to_html(made, recorded->cluster)

@@ -15,16 +15,20 @@ Result<std::optional<RecordedEvents>> read_recorded_events(const Environment& en
   auto events = TRY(sys::read_events(environment.files, recorded_events_path(arguments)));
   if (!events) return std::optional<RecordedEvents>();
   RecordedEvents found{.events = std::move(*events)};
-  if (arguments.has("--from")) return std::optional(std::move(found));
-  const Result<ClusterDirectory> known = read_cluster_directory(environment, absolute(arguments["--dir"]));
-  if (known.ok()) {
-    found.cluster = known->cluster;
-    if (!known->platform.empty()) {
-      const OpenedProvider opened = TRY(open_machines(environment, arguments, known.value()));
-      std::ranges::move(TRY(opened->events()), std::back_inserter(found.events));
-    }
+  if (!arguments.has("--from")) {
+    const Result<ClusterDirectory> known = read_cluster_directory(environment, absolute(arguments["--dir"]));
+    if (known.ok()) found.cluster = known->cluster;
   }
   return std::optional(std::move(found));
+}
+
+Result<> add_events_of_machines(const Environment& environment, const Arguments& arguments, RecordedEvents& recorded) {
+  if (arguments.has("--from")) return Ok{};
+  const Result<ClusterDirectory> known = read_cluster_directory(environment, absolute(arguments["--dir"]));
+  if (!known.ok() || known->platform.empty()) return Ok{};
+  const OpenedProvider opened = TRY(open_machines(environment, arguments, known.value()));
+  std::ranges::move(TRY(opened->events()), std::back_inserter(recorded.events));
+  return Ok{};
 }
 
 }  // namespace slipway::cli

@@ -11,12 +11,16 @@
 namespace slipway::cli {
 
 struct RecordedEvents {
-  std::string cluster{};           // name; empty if it is not known
-  std::vector<sys::Event> events;  // of the asset directory, then those of its machines while they exist
+  std::string cluster{};  // name; empty if it is not known
+  std::vector<sys::Event> events;
 };
 
-// Reads --dir and --from of the command; nullopt if nothing was installed yet. errors: those of reading
+// The events of the file; nullopt if nothing was installed yet. errors: those of reading
 Result<std::optional<RecordedEvents>> read_recorded_events(const Environment& environment, const Arguments& arguments);
+
+// Adds the events of the machines of the asset directory, if they were created by slipway and exist. Not with --from.
+// errors: those of open_machines
+Result<> add_events_of_machines(const Environment& environment, const Arguments& arguments, RecordedEvents& recorded);
 
 // The file that is read: --from, or that of the asset directory.
 std::string recorded_events_path(const Arguments& arguments);

@@ -75,8 +75,14 @@ void tell(Guarded<Shown>& shown, std::string_view message) {
 // The document of an installation that has not begun.
 std::shared_ptr<const std::string> nothing() { return std::make_shared<const std::string>("null"); }
 
+// Reads everything again. errors: those of reading; if only the events of machines cannot be read, the others are shown
 Result<> update(const Environment& environment, const Arguments& arguments, Guarded<Shown>& shown) {
   auto recorded = TRY(read_recorded_events(environment, arguments));
+  Result<> with_machines = Ok{};
+  if (recorded) {
+    with_machines = add_events_of_machines(environment, arguments, *recorded);
+    std::ranges::stable_sort(recorded->events, {}, &sys::Event::time);
+  }
   auto events = recorded ? text_of_events(recorded->events) : std::make_shared<const std::string>("[]");
   auto timeline = nothing();
   if (recorded) {
@@ -88,7 +94,7 @@ Result<> update(const Environment& environment, const Arguments& arguments, Guar
     now.events = std::move(events);
   });
   tell(shown, "event: change\ndata: {}\n\n");
-  return Ok{};
+  return with_machines;
 }
 
 Result<> watch(const Environment& environment, const Arguments& arguments) {
@@ -111,7 +117,8 @@ Result<> watch(const Environment& environment, const Arguments& arguments) {
     if (seen != size) {
       const Result<> updated = update(environment, arguments, shown);
       const std::string problem = updated.ok() ? "" : updated.error().message();
-      if (!problem.empty() && problem != last_problem) context.log.warn("{}; what is shown is older", problem);
+      if (!problem.empty() && problem != last_problem)
+        context.log.warn("{}; the page shows the events that could be read", problem);
       last_problem = problem;
       seen = size;
     }
