@@ -88,7 +88,7 @@ test('hosts appear when they report themselves; failure 1: too little memory, fa
   await inspect(page, 'hosts-failures');
 
   await lab.call(0, 'describe', {}); // more memory was added
-  await page.getByRole('checkbox', { name: 'Select host-1' }).last().check();
+  await page.locator(`#select-${await lab.call<string>('lab', 'id_of', 2)}`).check();
   await page.getByRole('button', { name: 'Rename' }).click();
   await page.locator('#pattern').fill('host-2');
   await inspect(page, 'rename-host');

@@ -98,7 +98,10 @@ export async function inspect(page: Page, name: string) {
   const theme = page.getByLabel('Color theme');
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    // The document, and the part of it that scrolls.
+    const overflow = await page.evaluate(() =>
+      Math.max(...[document.documentElement, document.getElementById('main')!].map(each => each.scrollWidth - each.clientWidth)),
+    );
     expect(overflow, `${name}: pixels beyond a window of ${width} pixels`).toBeLessThanOrEqual(0);
   }
   for (const [color, width] of [['light', 1280], ['dark', 390]] as const) {

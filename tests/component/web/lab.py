@@ -26,6 +26,9 @@ class PageLab(Lab):
         for host in self.hosts:
             host.checks(self.hosts)
 
+    def id_of(self, number):
+        return self.hosts[number].id
+
     def number_of_bootstrap(self):
         return self.hosts.index(self.bootstrap)
 
