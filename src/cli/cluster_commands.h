@@ -12,6 +12,7 @@ Command create_worker_command();
 Command wait_for_bootstrap_command();
 Command wait_for_install_command();
 Command timeline_command();
+Command watch_command();
 Command gather_bootstrap_command();
 Command destroy_bootstrap_command();
 Command destroy_cluster_command();

@@ -74,6 +74,7 @@ std::span<const Command> commands() {
       {.words = "wait-for", .summary = "Wait for an installation milestone"},
       wait_for_bootstrap_command(),
       wait_for_install_command(),
+      watch_command(),
       version_command(),
   };
   return table;

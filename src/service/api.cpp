@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "service/api_parts.h"
+#include "web/page.h"
 
 #include <fmt/core.h>
 
@@ -221,6 +222,13 @@ Api::Api(net::Environment environment_, Core& core_, Feed& feed_, ApiOptions opt
 
 net::ServerAnswer Api::answer(const net::ServerRequest& request) {
   if (request.path == "/health" || request.path == "/ready") return net::text_answer(200, "ok\n");
+  if (const Result<> site = web::check_site(request, options.names); !site.ok()) {
+    return error_answer(403, site.error().message());
+  }
+  if (std::optional<net::ServerAnswer> file = web::page_answer(request)) return std::move(*file);
+  if (request.method == "GET" && request.path == "/page.json") {
+    return json_answer(200, {{"kind", "assisted"}, {"needs_token", options.authenticates}});
+  }
   const Found found = find_route(request);
   if (!found.match) {
     if (found.allowed.empty()) return error_answer(404, fmt::format("there is no {}", request.path));

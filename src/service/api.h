@@ -20,6 +20,8 @@ struct ApiOptions {
   std::string release_image{};      // its image, which hosts try to pull; empty: not tried
   std::string logs{};               // folder for the logs of hosts
   std::string live_image{};         // file with the live image of the machine OS; empty: none
+  // Names of this server, if it asks for no token (web/page.h)
+  std::vector<std::string> names{};
 };
 
 // Threads: any.

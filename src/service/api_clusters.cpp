@@ -1,4 +1,5 @@
 // Clusters: their settings and their installation.
+#include "assist/gates.h"
 #include "assist/roles.h"
 #include "base/digest.h"
 #include "base/text.h"
@@ -338,6 +339,17 @@ Answer put_cluster_progress(Api& api, const Call& call) {
     return Ok{};
   }));
   return empty_answer(200);
+}
+
+// Whether the steps of the page are done.
+Answer get_gates(Api& api, const Call& call) {
+  const InstallationRequest seen = api.core.look([&](const World& world) -> InstallationRequest {
+    return {look_up(world.clusters, call.target.cluster), world.hosts_of_cluster(call.target.cluster)};
+  });
+  if (!seen.cluster) return error(Code::not_found, "the cluster does not exist");
+  std::vector<assist::HostChecks> of_hosts;
+  for (const auto& each : seen.hosts) of_hosts.push_back({each->host.id, each->validations});
+  return json_answer(200, assist::to_json(assist::gates_of(seen.cluster->validations, of_hosts)));
 }
 
 Answer get_install_config(Api& api, const Call& call) {

@@ -75,8 +75,11 @@ Answer stream_events(Api& api, const Call& call) {
     failed = std::move(page).error();
     return {};
   };
-  auto stream =
-      api.feed.subscribe({.cluster = scope.cluster, .infra_env = scope.infra_env, .host = call["host_id"]}, *last, missed);
+  auto stream = api.feed.subscribe({.cluster = scope.cluster,
+                                    .infra_env = scope.infra_env,
+                                    .host = call["host_id"],
+                                    .with_changes = call["changes"] == "true"},
+                                   *last, missed);
   TRY(std::move(failed));
   return net::ServerAnswer{.status = 200,
                            .headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}},

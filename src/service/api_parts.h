@@ -83,6 +83,7 @@ SLIPWAY_HANDLER(reset_cluster);
 SLIPWAY_HANDLER(add_hosts_to_cluster);
 SLIPWAY_HANDLER(complete_installation);
 SLIPWAY_HANDLER(put_cluster_progress);
+SLIPWAY_HANDLER(get_gates);
 SLIPWAY_HANDLER(get_install_config);
 SLIPWAY_HANDLER(update_install_config);
 SLIPWAY_HANDLER(get_ignored_validations);

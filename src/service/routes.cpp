@@ -33,6 +33,7 @@ constexpr std::array all = {
     Route{"POST", "/clusters/{c}/actions/allow-add-workers", users, add_hosts_to_cluster},
     Route{"POST", "/clusters/{c}/actions/complete-installation", controllers, complete_installation},
     Route{"PUT", "/clusters/{c}/progress", controllers, put_cluster_progress},
+    Route{"GET", "/clusters/{c}/gates", users, get_gates},
     Route{"GET", "/clusters/{c}/install-config", users, get_install_config},
     Route{"PATCH", "/clusters/{c}/install-config", users, update_install_config},
     Route{"GET", "/clusters/{c}/ignored-validations", users, get_ignored_validations},

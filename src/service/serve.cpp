@@ -122,6 +122,19 @@ std::set<std::string> affected_hosts(const World& world, const std::set<std::pai
   return hosts;
 }
 
+std::optional<Owners> owners_of(const World& world, Kind kind, const std::string& key) {
+  if (kind == Kind::cluster) return Owners{.cluster = key};
+  if (kind == Kind::host) {
+    const auto record = look_up(world.hosts, key);
+    if (record) return Owners{.cluster = record->host.cluster, .infra_env = record->host.infra_env, .host = record->host.id};
+  }
+  if (kind == Kind::infra_env) {
+    const auto record = look_up(world.infra_envs, key);
+    if (record) return Owners{.cluster = record->cluster, .infra_env = key};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<> run_serve(const net::Environment& environment, const std::vector<std::string>& arguments) {
@@ -159,11 +172,16 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
            .openshift_version = flags.text("openshift-version"),
            .release_image = flags.text("release-image"),
            .logs = settings.state + "/logs",
-           .live_image = without_links(flags.text("live-image"))});
+           .live_image = without_links(flags.text("live-image")),
+           .names = settings.authenticates ? std::vector<std::string>{} : std::vector<std::string>{"localhost", own_name}});
   if (!api.options.live_image.empty()) TRY(api.base_image.content());
   feed.set_steps([&](const std::string& key) { return api.steps_of(key); });
   feed.set_peers([&](const std::set<std::pair<Kind, std::string>>& changed) {
     return core->look([&](const World& world) { return affected_hosts(world, changed); });
+  });
+
+  feed.set_owners([&](Kind kind, const std::string& key) {
+    return core->look([&](const World& world) { return owners_of(world, kind, key); });
   });
 
   net::ServerOptions options{.address = settings.address,
