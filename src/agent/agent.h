@@ -5,6 +5,7 @@
 #include "agent/instructions.h"
 #include "agent/service_client.h"
 #include "agent/step.h"
+#include "base/flags.h"
 #include "base/guarded.h"
 #include "net/environment.h"
 
@@ -51,6 +52,9 @@ struct AgentOptions {
 //   errors  cancelled: stopped; conflict: an agent runs already; invalid: a key that cannot be read; those of files
 //   blocks  until stopped. While the service is away, it asks with pauses of up to a minute, without end
 Result<> run_agent(const net::Environment& environment, const AgentOptions& options);
+
+// The flags of `slipway-agent run`.
+const std::vector<Flag>& flags_of_run();
 
 // slipway-agent run --url=URL --infra-env-id=ID [--cacert=FILE] [--token-file=FILE] [--agent-version=TEXT] [--interval=60]
 //                   [--host-id=ID] [--folder=/var/lib/slipway-agent] [--root=DIR]
