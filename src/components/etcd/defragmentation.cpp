@@ -30,8 +30,7 @@ std::optional<Action> plan_defragmentation(const ObservedMembers& members, const
     if (!it.is_leader && needs_it(it)) return Action{Action::Kind::defragment, it.member.id, it.member.name};
   }
   if (!needs_it(*leader)) return {};
-  const ObservedMember& next = leader == members.begin() ? members.back() : members.front();
-  return Action{Action::Kind::move_leader, next.member.id, next.member.name};
+  return Action{Action::Kind::defragment, leader->member.id, leader->member.name};
 }
 
 }  // namespace slipway::components::etcd

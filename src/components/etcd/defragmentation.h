@@ -1,6 +1,7 @@
 // When the database of a member is defragmented. Deleted and compacted entries leave free pages in it, which only defragmentation
-// gives back. A member answers no requests meanwhile, so it happens to one member at a time, never to the leader, and only when
-// it pays. Pure.
+// gives back. A member answers late meanwhile, so it happens to one member at a time, and only when it pays. The leader is the
+// last and keeps the lead: it goes on with heartbeats and with the log while its database is rewritten, so requests wait. When
+// the lead moves, etcd refuses the writes of that moment. Pure.
 #pragma once
 
 #include "components/etcd/membership.h"
@@ -29,9 +30,8 @@ struct DefragmentationLimits {
 // Whether the free part is large enough.
 bool is_fragmented(const DatabaseSize& size, const DefragmentationLimits& limits);
 
-// The next step: to defragment a follower, or, if only the leader is left, to move the leader to another voter. Nothing while a
-// member is unhealthy, a learner or not started, and with fewer than three voters: then every request would wait for the one
-// that is defragmented.
+// The next step: to defragment a follower, or, if only the leader is left, the leader. Nothing while a member is unhealthy, a
+// learner or not started, and with fewer than three voters: then every request would wait for the one that is defragmented.
 std::optional<Action> plan_defragmentation(const ObservedMembers& members, const DatabaseSizes& sizes,
                                            const DefragmentationLimits& limits = {});
 

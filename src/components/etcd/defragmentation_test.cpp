@@ -47,9 +47,7 @@ TEST(PlanDefragmentation, TakesOneFollowerAndTheLeaderLast) {
       {"nothing to gain", 0, {full, full, full}, "nothing"},
       {"the followers first", 0, {fragmented, fragmented, fragmented}, "defragmenting the database of master-1"},
       {"then the other one", 0, {fragmented, full, fragmented}, "defragmenting the database of master-2"},
-      {"then another leader", 0, {fragmented, full, full}, "moving the leader to master-2"},
-      {"which is not the same", 2, {full, full, fragmented}, "moving the leader to master-0"},
-      {"then the last leader", 2, {fragmented, full, full}, "defragmenting the database of master-0"},
+      {"then the leader", 0, {fragmented, full, full}, "defragmenting the database of master-0"},
       {"with unknown sizes", 0, {}, "nothing"},
   };
   for (const Case& c : cases) {

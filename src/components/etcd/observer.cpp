@@ -125,7 +125,6 @@ bool MembershipObserver::defragment(const sys::Context& context, const Gateway& 
   if (context.clock.steady() < next_defragmentation_) return false;
   const std::optional<Action> action = plan_defragmentation(facts_.members, sizes_, limits_);
   if (!action) return false;
-  if (action->kind == Action::Kind::move_leader) return act(context, etcd, facts_.members, {*action});
   const auto target =
       std::ranges::find_if(facts_.members, [&](const ObservedMember& it) { return it.member.id == action->member; });
   const SteadyTime begin = context.clock.steady();

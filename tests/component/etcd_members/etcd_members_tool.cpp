@@ -71,7 +71,7 @@ Result<> defragment(const components::Environment& environment, const std::vecto
   const net::TlsOptions tls = TRY(read_tls_options(environment.files, arguments.at(0)));
   const std::vector<std::string> addresses(arguments.begin() + 1, arguments.end());
   const sys::Context& context = environment.context;
-  MembershipObserver keeper(environment.http, {.least_size = 1u << 20, .least_free_percent = 30, .pause = Seconds(2)});
+  MembershipObserver keeper(environment.http, {.least_size = 16u << 20, .least_free_percent = 30, .pause = Seconds(2)});
   std::size_t changes = 0, defragmented = 0;
   while (!context.stop.stop_requested() && defragmented < addresses.size()) {
     keeper.observe(context, tls, addresses, [&](ObservedMembers members) {
