@@ -8,6 +8,7 @@ namespace slipway::cli {
 Command backup_command();
 Command restore_command();
 Command create_cluster_command();
+Command create_master_command();
 Command create_worker_command();
 Command wait_for_bootstrap_command();
 Command wait_for_install_command();
@@ -16,6 +17,8 @@ Command watch_command();
 Command gather_bootstrap_command();
 Command destroy_bootstrap_command();
 Command destroy_cluster_command();
+Command destroy_master_command();
 Command destroy_worker_command();
+Command replace_master_command();
 
 }  // namespace slipway::cli

@@ -34,6 +34,7 @@ struct ClusterSelection {
 // (names_nodes), whether machines hold virtual addresses by VRRP (holds_virtual_addresses), and how large user data may be.
 struct Capabilities {
   bool runs_commands = false;  // run() and probe() work, without SSH
+  bool adds_masters = false;   // add() and remove() work for masters, too
 };
 
 // A planned machine.

@@ -126,6 +126,9 @@ Result<> Fleet::create_one(const std::string& name, const Request& request) {
     return found->second->switch_on();
   }
   std::vector<int> taken;
+  // The first number of an installed cluster stays that of the bootstrap machine, so that a master that is made again gets its
+  // address back.
+  if (!machine_environment_.config.release.empty() && name != "bootstrap") taken.push_back(0);
   for (const auto& [other, machine] : machines_) taken.push_back(machine->record().number);
   const int number = TRY(free_number(machine_environment_.config.network, taken));
   const std::string uuid = TRY(sys::random_hex(machine_environment_.random, 32));
