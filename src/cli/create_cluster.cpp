@@ -137,7 +137,7 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
 Command create_cluster_command() {
   Command command{
       .words = "create cluster",
-      .summary = "Create the cluster (platforms local, libvirt, aws); run it again to continue",
+      .summary = "Create the cluster (platforms local, libvirt, aws, vsphere); run it again to continue",
       .options = {os_repo_option(),
                   images_option(),
                   {.name = "--os-image",

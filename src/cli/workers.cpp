@@ -42,7 +42,7 @@ Result<> destroy_worker(const Environment& environment, const Arguments& argumen
 
 Command create_worker_command() {
   return {.words = "create worker",
-          .summary = "Add a worker to a cluster of platform local, libvirt or aws and wait until it is Ready",
+          .summary = "Add a worker to a cluster of platform local, libvirt, aws or vsphere and wait until it is Ready",
           .positionals = {{.name = "NAME",
                            .value = "NAME",
                            .help = "name of the worker (default: the first unused name of worker-0, worker-1, ...); use the name "
@@ -54,7 +54,7 @@ Command create_worker_command() {
 
 Command destroy_worker_command() {
   return {.words = "destroy worker",
-          .summary = "Drain a worker of a cluster of platform local, libvirt or aws and remove it",
+          .summary = "Drain a worker of a cluster of platform local, libvirt, aws or vsphere and remove it",
           .positionals = {{.name = "NAME", .value = "NAME", .help = "name of the worker", .required = true}},
           .options = {{.name = "--force", .value = "", .help = "remove the worker at once, without draining it"},
                       state_of_directory_option(),

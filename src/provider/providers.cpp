@@ -3,6 +3,7 @@
 #include "provider/aws/aws_provider.h"
 #include "provider/libvirt/libvirt_provider.h"
 #include "provider/local/local_provider.h"
+#include "provider/vsphere/vsphere_provider.h"
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,7 @@ constexpr std::array providers = {
     Row{"local", local::open_local_provider},
     Row{"libvirt", libvirt::open_libvirt_provider},
     Row{"aws", aws::open_aws_provider},
+    Row{"vsphere", vsphere::open_vsphere_provider},
 };
 
 const Row* find_row(std::string_view platform) {
@@ -34,11 +36,11 @@ bool has_provider(std::string_view platform) { return find_row(platform) != null
 Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform,
                                                 ClusterSelection selection) {
   if (const Row* row = find_row(platform)) return row->open(environment, std::move(selection));
-  return error(
-      Code::invalid,
-      "platform {}: this version creates machines on platforms local, libvirt and aws only (run `slipway create ignition-configs` and "
-      "create the machines yourself)",
-      platform);
+  return error(Code::invalid,
+               "platform {}: this version creates machines on platforms local, libvirt, aws and vsphere only (run `slipway "
+               "create ignition-configs` and "
+               "create the machines yourself)",
+               platform);
 }
 
 }  // namespace slipway::provider

@@ -11,7 +11,7 @@
 #include "provider/aws/credentials.h"
 #include "provider/aws/endpoints.h"
 #include "provider/aws/failure.h"
-#include "provider/aws/xml.h"
+#include "provider/xml.h"
 
 #include <map>
 #include <string>

@@ -10,6 +10,9 @@ namespace slipway::provider::aws {
 
 namespace {
 
+// So long a listing of AWS may miss something that was created.
+constexpr Milliseconds visible_after(60'000);
+
 using plan::Found;
 using plan::Resource;
 
@@ -47,7 +50,7 @@ std::vector<std::string_view> names_of_kinds() {
 
 Resources::Resources(Api& api, std::string infra_id, std::string domain, Parameters tags,
                      std::function<Result<std::string>(const std::string& machine, const std::string& url)> config)
-    : inventory_(names_of_kinds(),
+    : inventory_(names_of_kinds(), visible_after,
                  [this](const sys::Context& context, const std::string& kind) { return kind_of(kind).list(work(context)); }),
       account_{api, inventory_, std::move(infra_id), std::move(domain), std::move(tags), std::move(config)} {}
 

@@ -3,9 +3,7 @@
 #include "assets/store.h"
 #include "base/text.h"
 #include "config/names.h"
-#include "ignition/make.h"
-#include "ignition/parse.h"
-#include "ignition/validate.h"
+#include "provider/host_names.h"
 #include "provider/libvirt/cluster_plan.h"
 #include "provider/libvirt/config_drive.h"
 #include "provider/libvirt/connection.h"
@@ -42,20 +40,9 @@ struct Existing {
   std::string virtualization;
 };
 
-// Ignition writes the names: no DHCP server of the user needs to know the machines.
-Result<std::string> with_names(const std::string& text, const std::string& machine, const config::InstallConfig& config) {
-  ignition::Config named = TRY(ignition::read_config(text, "the Ignition config of " + machine)).config;
-  ignition::put(named, ignition::make_file("/etc/hostname", machine + "\n", 0644));
-  // A network of the cluster has a DNS server with these names; a bridge of the host may not.
-  const std::vector<std::string> api = config::api_vips(config);
-  if (!text_of(config.platform.section, {"network", "bridge"}).empty() && !api.empty()) {
-    const std::string domain = config.cluster_domain();
-    ignition::put(named,
-                  ignition::make_file(
-                      "/etc/hosts",
-                      fmt::format("127.0.0.1 localhost\n::1 localhost\n{0} api.{1} api-int.{1}\n", api.front(), domain), 0644));
-  }
-  return emit_json(ignition::to_json(named), JsonStyle::compact);
+// A network of the cluster has a DNS server with the names of the API; a bridge of the host may not.
+ApiNames names_of(const config::InstallConfig& config) {
+  return text_of(config.platform.section, {"network", "bridge"}).empty() ? ApiNames::of_network : ApiNames::in_hosts;
 }
 
 class LibvirtProvider final : public Provider {
@@ -136,7 +123,8 @@ class LibvirtProvider final : public Provider {
       const auto group = std::ranges::find_if(
           groups, [&](const MachineGroup& each) { return std::ranges::find(each.names, machine.name) != each.names.end(); });
       if (group == groups.end()) continue;
-      const std::string& config = configs[machine.name] = TRY(with_names(group->ignition, machine.name, request.config));
+      const std::string& config = configs[machine.name] =
+          TRY(with_names(group->ignition, machine.name, request.config, names_of(request.config)));
       planned.push_back({machine, config.size(), group->after});
       if (os_image_.file.empty() || channel_for(config.size()) == Channel::fw_cfg) continue;
       return error(
@@ -168,7 +156,7 @@ class LibvirtProvider final : public Provider {
       return status_of_one(name);
     }
     const config::InstallConfig config = TRY(assets::read_config(environment_.files, directory_));
-    std::string named = TRY(with_names(ignition, name, config));
+    std::string named = TRY(with_names(ignition, name, config, names_of(config)));
     PlannedMachine planned{.machine = {.name = name, .role = "worker"}, .ignition_size = named.size()};
     std::string os_image = TRY(os_image_of(existing.front()));
     std::string virtualization = TRY(best_virtualization());

@@ -1,17 +1,11 @@
-#include "provider/aws/inventory.h"
+#include "provider/plan/inventory.h"
 
 #include <fmt/core.h>
 
-namespace slipway::provider::aws {
+namespace slipway::provider::plan {
 
-namespace {
-
-// So long a listing of AWS may miss something that was created.
-constexpr Milliseconds visible_after(60'000);
-
-}  // namespace
-
-Inventory::Inventory(std::vector<std::string_view> kinds, List list) : list_(std::move(list)) {
+Inventory::Inventory(std::vector<std::string_view> kinds, Milliseconds visible_after, List list)
+    : visible_after_(visible_after), list_(std::move(list)) {
   for (const std::string_view kind : kinds) listings_.try_emplace(std::string(kind));
 }
 
@@ -24,7 +18,7 @@ Result<> Inventory::make(const sys::Context& context, std::string_view kind, Lis
     listing.items.insert_or_assign(std::move(name), std::move(item));
   }
   for (const auto& [name, created] : listing.created) {
-    if (context.clock.steady() - created.first < visible_after) listing.items.try_emplace(name, created.second);
+    if (context.clock.steady() - created.first < visible_after_) listing.items.try_emplace(name, created.second);
   }
   listing.is_made = true;
   return Ok{};
@@ -93,4 +87,4 @@ void Inventory::forget_all() {
   }
 }
 
-}  // namespace slipway::provider::aws
+}  // namespace slipway::provider::plan

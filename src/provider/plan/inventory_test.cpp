@@ -1,10 +1,10 @@
-#include "provider/aws/inventory.h"
+#include "provider/plan/inventory.h"
 
 #include "support/test_context.h"
 
 #include <gtest/gtest.h>
 
-namespace slipway::provider::aws {
+namespace slipway::provider::plan {
 namespace {
 
 class InventoryTest : public testing::Test {
@@ -20,7 +20,8 @@ class InventoryTest : public testing::Test {
   testing_support::TestContext test;
   std::vector<std::string> in_account = {"a", "b"};
   std::map<std::string, int> listings;
-  Inventory inventory{{"vpc", "subnet"}, [this](const sys::Context&, const std::string& kind) { return list(kind); }};
+  Inventory inventory{
+      {"vpc", "subnet"}, Milliseconds(60'000), [this](const sys::Context&, const std::string& kind) { return list(kind); }};
 };
 
 TEST_F(InventoryTest, OneListingServesManyLookUps) {
@@ -55,4 +56,4 @@ TEST_F(InventoryTest, ForgetsAfterAFailure) {
 }
 
 }  // namespace
-}  // namespace slipway::provider::aws
+}  // namespace slipway::provider::plan
