@@ -16,5 +16,8 @@ Command gather_bootstrap_command();
 Command destroy_bootstrap_command();
 Command destroy_cluster_command();
 Command destroy_worker_command();
+Command orphans_command();
+Command refresh_command();
+Command scale_workers_command();
 
 }  // namespace slipway::cli
