@@ -75,7 +75,7 @@ Result<> orphans(const Environment& environment, const Arguments& arguments) {
 
 Command orphans_command() {
   Command command{.words = "orphans",
-                  .summary = "List all clusters that slipway created on a platform, with age, expiry and costs",
+                  .summary = "List the clusters of an account or host, with age, expiry and costs",
                   .options = {prices_option(), state_of_directory_option(), output_option()},
                   .run = orphans};
   std::ranges::move(place_options(), std::back_inserter(command.options));

@@ -136,6 +136,7 @@ Result<std::vector<Item>> list_buckets(const Work& work) {
   call.expected = {Failure::not_found, Failure::denied};
   const Reply tagging = TRY(work.send(call));
   std::vector<Item> items;
+  // Its creation was interrupted before it got them.
   const bool has_no_tags = tagging.failure && tagging.failure->code == "NoSuchTagSet";
   if (tagging.failure && !has_no_tags) return items;
   // Set last.
@@ -146,6 +147,7 @@ Result<std::vector<Item>> list_buckets(const Work& work) {
                    .name = name,
                    .machine = "bootstrap",
                    .id = name,
+                   .is_ours = has_no_tags || has_tag(work, tagging.xml.at({"TagSet"})),
                    .is_whole = !has_no_tags && !block.failure && block.xml.text_at({"BlockPublicPolicy"}) == "true"});
   return items;
 }

@@ -116,13 +116,14 @@ Result<std::optional<OwnedCluster>> read_cluster(const sys::Context& context, Ap
   Resources own(api, {.infra_id = infra_id});
   const std::vector<plan::Found> found = TRY(own.scan(context));
   OwnedCluster cluster{.infra_id = infra_id};
+  // An image that no cluster uses is everybody's, and a bucket without tags may be somebody else's: they prove no cluster.
+  bool is_proved = false;
   for (const plan::Found& each : found) {
-    if (each.is_ours) cluster.resources.push_back(each.key());
+    if (!each.is_ours) continue;
+    cluster.resources.push_back(each.key());
+    is_proved = is_proved || (each.kind != image_kind && (each.kind != bucket_kind || each.is_whole));
   }
-  // An image that no cluster uses is everybody's, and does not make a cluster.
-  const bool has_own =
-      std::ranges::any_of(cluster.resources, [](const std::string& key) { return !key.starts_with(image_kind); });
-  if (!has_own) return std::optional<OwnedCluster>();
+  if (!is_proved) return std::optional<OwnedCluster>();
   const std::vector<Item> machines = TRY(own.work(context).all(machine_kind));
   for (const Item& machine : machines) {
     const Result<WallTime> created = parse_rfc3339(machine.fact("created"));
