@@ -156,6 +156,12 @@ std::optional<std::string> worker_name_problem(const std::string& name, const ku
   return fmt::format("{} is a control plane node, not a worker", name);
 }
 
+bool is_worker(const std::string& name, const kube::MachineTable& rows, const std::optional<Json>& node) {
+  if (worker_name_problem(name, rows, node)) return false;
+  const auto row = std::ranges::find(rows, name, &kube::MachineRow::name);
+  return row != rows.end() || node || name.starts_with("worker-");
+}
+
 bool has_other_schedulable_node(const std::vector<Json>& nodes, const std::string& except) {
   return std::ranges::any_of(nodes, [&](const Json& node) {
     const Json* closed = find(node, {"spec", "unschedulable"});
@@ -245,7 +251,7 @@ Result<Scaled> scale_workers(const Environment& environment, const Workers& wher
   const ClusterMachines cluster = TRY(find_machines(environment, where));
   std::vector<std::string> workers;
   for (const provider::MachineStatus& machine : cluster.machines) {
-    if (!worker_name_problem(machine.name, cluster.rows, node_of(cluster, machine.name))) workers.push_back(machine.name);
+    if (is_worker(machine.name, cluster.rows, node_of(cluster, machine.name))) workers.push_back(machine.name);
   }
   Scaled plan = plan_scale(workers, names_of(cluster), count);
   for (const std::string& name : plan.removed) TRY(destroy_worker(environment, where, name, force));

@@ -60,6 +60,10 @@ std::string next_worker_name(const std::vector<std::string>& taken);
 std::optional<std::string> worker_name_problem(const std::string& name, const kube::MachineTable& rows,
                                                const std::optional<Json>& node);
 
+// Whether a machine is a worker, by its row or its node. One that has neither counts only if its name begins with "worker-":
+// others may be masters whose Node was deleted. Pure.
+bool is_worker(const std::string& name, const kube::MachineTable& rows, const std::optional<Json>& node);
+
 // Whether another node accepts pods without tolerations, such as routers: it is Ready, schedulable and without taints that keep
 // such pods away. Pure.
 bool has_other_schedulable_node(const std::vector<Json>& nodes, const std::string& except);

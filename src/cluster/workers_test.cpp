@@ -37,6 +37,17 @@ TEST(NoWorker, IsAMachineOfAnotherKind) {
   EXPECT_EQ(worker_name_problem("bootstrap", {}, std::nullopt), "bootstrap is the name of the bootstrap machine");
 }
 
+TEST(Workers, AreProvedByRowOrNode) {
+  const kube::MachineTable rows = {{"master-0", "master", {}}, {"special", "worker", {}}};
+  EXPECT_TRUE(is_worker("special", rows, std::nullopt));
+  EXPECT_TRUE(is_worker("other", rows, node("other")));
+  EXPECT_TRUE(is_worker("worker-7", rows, std::nullopt)) << "its creation was interrupted";
+  EXPECT_FALSE(is_worker("master-0", rows, std::nullopt));
+  EXPECT_FALSE(is_worker("master-1", rows, std::nullopt)) << "its Node was deleted";
+  EXPECT_FALSE(is_worker("m", rows, node("m", "True", of_master)));
+  EXPECT_FALSE(is_worker("bootstrap", rows, std::nullopt));
+}
+
 TEST(OtherHome, IsANodeThatTakesOrdinaryPods) {
   const auto tainted = [](const char* effect) {
     return JsonObject{{"taints", JsonArray{{{"key", "node-role.kubernetes.io/master"}, {"effect", effect}}}}};
