@@ -19,6 +19,9 @@ Command destroy_bootstrap_command();
 Command destroy_cluster_command();
 Command destroy_master_command();
 Command destroy_worker_command();
+Command orphans_command();
+Command refresh_command();
 Command replace_master_command();
+Command scale_workers_command();
 
 }  // namespace slipway::cli

@@ -15,12 +15,13 @@ namespace {
 struct Row {
   std::string_view platform;
   Result<std::unique_ptr<Provider>> (*open)(const net::Environment& environment, ClusterSelection selection);
+  bool plans_resources = false;
 };
 
 constexpr std::array providers = {
     Row{"local", local::open_local_provider},
-    Row{"libvirt", libvirt::open_libvirt_provider},
-    Row{"aws", aws::open_aws_provider},
+    Row{"libvirt", libvirt::open_libvirt_provider, true},
+    Row{"aws", aws::open_aws_provider, true},
     Row{"vsphere", vsphere::open_vsphere_provider},
 };
 
@@ -32,6 +33,15 @@ const Row* find_row(std::string_view platform) {
 }  // namespace
 
 bool has_provider(std::string_view platform) { return find_row(platform) != nullptr; }
+
+std::vector<std::string> planned_platforms() {
+  std::vector<std::string> names;
+  for (const Row& row : providers) {
+    if (row.plans_resources) names.emplace_back(row.platform);
+  }
+  std::ranges::sort(names);
+  return names;
+}
 
 Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform,
                                                 ClusterSelection selection) {
