@@ -436,7 +436,7 @@ def test_zone_of_another_account(cloud, tmp_path):
     cluster = Cluster(cloud, tmp_path / "demo", workers=0, more=more)
     status, messages, _ = cluster.create()
     assert status == 8, messages
-    assert records() == ["\\052.apps.demo.example.com.", "api-int.demo.example.com.", "api.demo.example.com."]
+    assert records() == ["*.apps.demo.example.com.", "api-int.demo.example.com.", "api.demo.example.com."]
     assert cluster.create()[0] == 8
     status, messages = cluster.destroy()
     assert status == 0 and records() == [] and inventory(cloud) == before, messages
