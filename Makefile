@@ -4,7 +4,7 @@ build := $(CURDIR)/build
 programs := $(build)/cpp/release/bin
 release := $(build)/release
 
-.PHONY: programs payload release-key dist demo demo-destroy check test test-long bench bench-install fuzz packages help
+.PHONY: programs payload release-key dist demo demo-destroy demo-assisted demo-assisted-destroy check test test-long bench bench-install fuzz packages help
 .DEFAULT_GOAL := programs
 
 programs: packages ## build the C++ programs, optimized, in build/cpp/release/bin
@@ -26,6 +26,12 @@ demo: payload ## build everything and install a cluster on local machines with a
 
 demo-destroy: ## remove the cluster of the demo
 	@SLIPWAY_STATE=$(build)/machines $(programs)/slipway destroy cluster --dir $(build)/demo
+
+demo-assisted: payload ## build everything and install a cluster on three local machines that report themselves to the assisted service
+	@tools/demo-assisted $(programs) $(release)
+
+demo-assisted-destroy: ## remove the cluster and the service of demo-assisted
+	@tools/demo-assisted --destroy $(programs) $(release)
 
 check: packages ## what to run before each commit: builds what changed, runs the tests that need no payload
 	@tools/check

@@ -5,6 +5,7 @@
 #include "agent/inventory.h"
 #include "agent/medium.h"
 #include "agent/units.h"
+#include "assist/service_requests.h"
 #include "base/flags.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -64,7 +65,7 @@ class Conversation {
           service_.send(context, "POST", path, emit_json(body, JsonStyle::compact), {{"Content-Type", "application/json"}});
       if (answer.ok() && answer->status == 201) return accept(answer.value());
       if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
-      const Error why = answer.ok() ? refusal(answer.value()) : answer.error();
+      const Error why = answer.ok() ? assist::refusal(answer.value()) : answer.error();
       const bool is_away = why.code() == Code::unavailable || why.code() == Code::timeout;
       const Milliseconds pause = is_away ? backoff.next() : Milliseconds(options_.interval);
       context.log.warn("cannot register as host {}: {}; trying again in {}", identity.host_id, why.message(),
@@ -105,7 +106,7 @@ class Conversation {
     const std::string path = fmt::format("{}/instructions?timestamp={}", service_.host_path(), seconds);
     const Result<net::Answer> answer = service_.send(context, "GET", path, "", {{"Prefer", prefer_wait}});
     if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
-    if (!answer.ok() || answer->status != 200) return survive(answer.ok() ? refusal(answer.value()) : answer.error());
+    if (!answer.ok() || answer->status != 200) return survive(answer.ok() ? assist::refusal(answer.value()) : answer.error());
     Result<Json> body = parse_json(answer->body, "instructions");
     Result<Instructions> instructions = body.ok() ? parse_instructions(body.value()) : std::move(body).error();
     if (!instructions.ok()) return survive(instructions.error());
@@ -147,6 +148,11 @@ class Conversation {
   StepRunner steps_;
   Backoff backoff_;
 };
+
+// Where /proc, /sys and /run are. The variable is for machines whose firmware describes them there.
+std::string root_of(const Flags& flags) {
+  return flags.is_given("root") ? flags.text("root") : sys::environment_variable("SLIPWAY_AGENT_ROOT");
+}
 
 Result<Secret> read_token(sys::Files& files, const std::string& path) {
   if (path.empty()) return Secret(sys::environment_variable("PULL_SECRET_TOKEN"));
@@ -225,18 +231,21 @@ Result<> run_agent(const net::Environment& environment, const AgentOptions& opti
   return Conversation(environment, options, tree, std::move(identity)).run();
 }
 
+const std::vector<Flag>& flags_of_run() {
+  static const std::vector<Flag> all = {{.name = "url", .required = true},
+                                        {.name = "infra-env-id", .required = true},
+                                        {.name = "cacert"},
+                                        {.name = "token-file"},
+                                        {.name = "agent-version", .fallback = "slipway-agent"},
+                                        {.name = "interval", .fallback = "60"},
+                                        {.name = "host-id"},
+                                        {.name = "folder", .fallback = std::string(default_folder)},
+                                        {.name = "root"}};
+  return all;
+}
+
 Result<> run_agent_command(const net::Environment& environment, const std::vector<std::string>& arguments) {
-  const Flags flags = TRY(parse_flags("slipway-agent run",
-                                      {{.name = "url", .required = true},
-                                       {.name = "infra-env-id", .required = true},
-                                       {.name = "cacert"},
-                                       {.name = "token-file"},
-                                       {.name = "agent-version", .fallback = "slipway-agent"},
-                                       {.name = "interval", .fallback = "60"},
-                                       {.name = "host-id"},
-                                       {.name = "folder", .fallback = std::string(default_folder)},
-                                       {.name = "root"}},
-                                      arguments));
+  const Flags flags = TRY(parse_flags("slipway-agent run", flags_of_run(), arguments));
   AgentOptions options{.service = {.url = flags.text("url"), .infra_env_id = flags.text("infra-env-id")}};
   while (options.service.url.ends_with('/')) options.service.url.pop_back();
   TRY(net::parse_url(options.service.url).context("--url"));
@@ -249,14 +258,14 @@ Result<> run_agent_command(const net::Environment& environment, const std::vecto
   options.version = flags.text("agent-version");
   options.interval = Seconds(*interval);
   options.folder = flags.text("folder");
-  options.root = flags.text("root");
+  options.root = root_of(flags);
   options.forced_id = flags.text("host-id");
   return run_agent(environment, options);
 }
 
 Result<> run_inventory_command(const net::Environment& environment, const std::vector<std::string>& arguments) {
   const Flags flags = TRY(parse_flags("slipway-agent inventory", {{.name = "root"}}, arguments));
-  const SystemTree tree(environment.files, flags.text("root"));
+  const SystemTree tree(environment.files, root_of(flags));
   const assist::Inventory inventory = read_inventory(tree, TRY(net::interface_addresses()));
   environment.print(emit_json(assist::to_json(inventory), JsonStyle::pretty));
   return Ok{};

@@ -5,6 +5,7 @@
 #include "agent/instructions.h"
 #include "agent/service_client.h"
 #include "agent/step.h"
+#include "base/flags.h"
 #include "base/guarded.h"
 #include "net/environment.h"
 
@@ -52,10 +53,14 @@ struct AgentOptions {
 //   blocks  until stopped. While the service is away, it asks with pauses of up to a minute, without end
 Result<> run_agent(const net::Environment& environment, const AgentOptions& options);
 
+// The flags of `slipway-agent run`.
+const std::vector<Flag>& flags_of_run();
+
 // slipway-agent run --url=URL --infra-env-id=ID [--cacert=FILE] [--token-file=FILE] [--agent-version=TEXT] [--interval=60]
 //                   [--host-id=ID] [--folder=/var/lib/slipway-agent] [--root=DIR]
 //
-// The token is also read from the environment variable PULL_SECRET_TOKEN. root: where /proc, /sys and /run are, for tests
+// The token is also read from the environment variable PULL_SECRET_TOKEN. root: where /proc, /sys and /run are, for tests and for
+// machines that share a kernel; also read from the variable SLIPWAY_AGENT_ROOT
 Result<> run_agent_command(const net::Environment& environment, const std::vector<std::string>& arguments);
 
 // slipway-agent inventory [--root=DIR]: prints the inventory of this host.

@@ -1,5 +1,6 @@
 #include "agent/agent.h"
 
+#include "base/text.h"
 #include "net/curl_http.h"
 #include "support/http_imposter.h"
 #include "support/memory_files.h"
@@ -10,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 namespace slipway::agent {
@@ -180,6 +183,23 @@ TEST_F(AgentTest, WrongArgumentsAreNamed) {
     ASSERT_FALSE(result.ok()) << argument;
     EXPECT_NE(result.error().message().find(part), std::string::npos) << result.error().message();
   }
+}
+
+// The unit in the config that hosts boot with is not part of this program.
+TEST(AgentUnit, HasFlagsOfTheAgent) {
+  std::ifstream file(SLIPWAY_SOURCE "/data/assist/slipway-agent.service");
+  const std::string unit((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string_view start = "ExecStart=/usr/local/bin/slipway-agent run ";
+  const std::size_t begin = unit.find(start);
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t first = begin + start.size();
+  std::vector<std::string> arguments;
+  for (const std::string_view word : split(std::string_view(unit).substr(first, unit.find('\n', first) - first), ' ')) {
+    arguments.emplace_back(word);
+  }
+  const Result<Flags> flags = parse_flags("slipway-agent run", flags_of_run(), arguments);
+  ASSERT_TRUE(flags.ok()) << flags.error().message();
+  for (const char* name : {"url", "infra-env-id", "token-file", "cacert"}) EXPECT_TRUE(flags->is_given(name)) << name;
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ Result<StepReply> check_images(const StepWorld& world, const Json& arguments) {
                       {"time", found.seconds},
                       {"download_rate", found.rate}});
   }
-  StepReply reply = json_reply(images);
+  StepReply reply = json_reply(Json{{"images", std::move(images)}});
   reply.error = join(problems, "; ");
   if (!problems.empty()) reply.exit_code = 2;
   return reply;

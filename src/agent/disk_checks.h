@@ -18,8 +18,8 @@ Result<assist::Disk> find_installation_disk(const std::vector<assist::Disk>& dis
 // (sys/disk_speed.h); the slower one of two writers. OVERWRITES the beginning of the disk. time: up to 8 minutes
 Result<StepReply> check_disk_speed(const StepWorld& world, const Json& arguments);
 
-// Arguments {"images": [...], "timeout": seconds}, output [{"name", "result", "size_bytes", "time", "download_rate"}] with result
-// "success" or "failure", seconds, and 10^6 bytes a second. Reads each image where containerd of this host would
+// Arguments {"images": [...], "timeout": seconds}, output {"images": [{"name", "result", "size_bytes", "time", "download_rate"}]}
+// with result "success" or "failure", seconds, and 10^6 bytes a second. Reads each image where containerd of this host would
 // (node/registry_access.h) and measures the rate with at most 16 MiB. Exit code 2 if an image is not available; the error of the
 // reply has the reasons.
 Result<StepReply> check_images(const StepWorld& world, const Json& arguments);

@@ -13,6 +13,7 @@ namespace slipway::agent {
 namespace {
 
 constexpr std::uint64_t sector = 512;
+constexpr int most_masters_needed = 2;  // two members of etcd besides the bootstrap's are a quorum
 
 struct Refusal {
   std::string_view member;
@@ -38,9 +39,16 @@ Result<InstallRequest> parse_install_request(const Json& arguments, const std::v
   InstallRequest request{.cluster_id = text_of(arguments, {"cluster_id"}), .role = text_of(arguments, {"role"}), .disk = ""};
   if (!is_uuid(request.cluster_id)) findings.error({}, "cluster_id", "'{}' is not a UUID", to_utf8(request.cluster_id));
   if (request.role == "bootstrap") {
-    findings.error({}, "role", "'bootstrap' is not supported by this agent");
+    const int masters = integer_of(arguments, {"control_plane_count"});
+    if (masters == 1) {
+      findings.error({}, "control_plane_count",
+                     "a single node is not supported by this agent: its bootstrap needs another master");
+    } else if (masters < 1) {
+      findings.error({}, "control_plane_count", "role bootstrap needs the number of masters");
+    }
+    request.masters_needed = std::min(masters - 1, most_masters_needed);
   } else if (request.role != "master" && request.role != "worker") {
-    findings.error({}, "role", "must be master or worker, is '{}'", to_utf8(request.role));
+    findings.error({}, "role", "must be master, worker or bootstrap, is '{}'", to_utf8(request.role));
   }
   for (const Refusal& refusal : refusals) {
     const Json* value = find(arguments, {refusal.member});
@@ -52,17 +60,50 @@ Result<InstallRequest> parse_install_request(const Json& arguments, const std::v
   return request;
 }
 
-std::vector<InstallStage> install_stages(std::string_view role) {
-  std::vector<InstallStage> stages = {
-      {"start", "Starting installation", Work::none},
-      {"fetch-config", "Installing", Work::fetch_config},
-      {"unpack-image", "Writing image to disk", Work::unpack_image},
-      {"add-config", "", Work::add_config},
-      {"write-disk", "", Work::write_disk},
+std::optional<LocalDisk> local_disk_of(std::string_view command_line) {
+  LocalDisk disk;
+  for (const std::string_view word : split(trim(command_line), ' ')) {
+    constexpr std::string_view folder = "slipway.local.disk=", commit = "slipway.local.commit=";
+    if (word.starts_with(folder)) disk.folder = word.substr(folder.size());
+    if (word.starts_with(commit)) disk.commit = word.substr(commit.size());
+  }
+  if (disk.folder.empty() || disk.commit.empty()) return std::nullopt;
+  return disk;
+}
+
+std::vector<InstallStage> install_stages(std::string_view role, bool is_local_machine) {
+  std::vector<InstallStage> stages;
+  const auto add = [&](std::string name, std::string_view reports, Work work) {
+    std::vector<std::string> needs;
+    if (!stages.empty()) needs.push_back(stages.back().name);
+    stages.push_back({std::move(name), reports, work, std::move(needs)});
   };
-  if (role == "worker") stages.push_back({"wait-for-masters", "Waiting for control plane", Work::wait_for_masters});
-  stages.push_back({"send-logs", "", Work::send_logs});
-  stages.push_back({"reboot", "Rebooting", Work::reboot});
+  add("start", "Starting installation", Work::none);
+  const bool is_bootstrap = role == "bootstrap";
+  if (is_bootstrap) {
+    add("fetch-bootstrap-config", "", Work::fetch_bootstrap_config);
+    add("plan-live-config", "", Work::plan_live_config);
+    add("apply-live-config", "", Work::apply_live_config);
+    add("start-bootstrap", "", Work::start_bootstrap);
+  }
+  add("fetch-config", "Installing", Work::fetch_config);
+  if (is_bootstrap) stages.back().needs = {"start"};  // the disk is written while the bootstrap starts
+  if (is_local_machine) {
+    add("write-local-disk", "Writing image to disk", Work::write_local_disk);
+  } else {
+    add("unpack-image", "Writing image to disk", Work::unpack_image);
+    add("add-config", "", Work::add_config);
+    add("write-disk", "", Work::write_disk);
+  }
+  if (role == "worker") add("wait-for-masters", "Waiting for control plane", Work::wait_for_masters);
+  if (is_bootstrap) {
+    add("wait-for-ready-masters", "Waiting for control plane", Work::wait_for_ready_masters);
+    stages.back().needs.emplace_back("start-bootstrap");
+    add("wait-for-bootkube", "Waiting for bootkube", Work::wait_for_bootkube);
+    add("wait-for-controller", "Waiting for controller", Work::wait_for_controller);
+  }
+  add("send-logs", "", Work::send_logs);
+  add("reboot", "Rebooting", Work::reboot);
   return stages;
 }
 

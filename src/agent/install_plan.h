@@ -16,32 +16,68 @@ namespace slipway::agent {
 // Step `install`.
 struct InstallRequest {
   std::string cluster_id;
-  std::string role;  // "master", "worker"
-  std::string disk;  // path of the device, "/dev/sda"
+  std::string role;        // "master", "worker", "bootstrap"
+  std::string disk;        // path of the device, "/dev/sda"
+  int masters_needed = 0;  // role bootstrap: masters that must be ready before this host becomes one
 
   bool operator==(const InstallRequest&) const = default;
 };
 
-// Reads the arguments of step `install`: {"cluster_id", "role", "boot_device", ...}. Members that would change what is installed
-// and that this agent does not do are refused by name, as is role `bootstrap`. Images, versions and the settings of the
-// controller are for others and are ignored.
+// Reads the arguments of step `install`: {"cluster_id", "role", "boot_device", "control_plane_count", ...}. Members that would
+// change what is installed and that this agent does not do are refused by name, as is the bootstrap of a single node. Images,
+// versions and the settings of the controller are for others and are ignored.
 //
 //   errors  invalid, with all wrong fields; those of find_installation_disk
 Result<InstallRequest> parse_install_request(const Json& arguments, const std::vector<assist::Disk>& disks);
 
+// A local machine has no disk with partitions: its firmware installs the machine OS when it finds the config and the commit of
+// the OS in this folder.
+struct LocalDisk {
+  std::string folder;  // "/run/slipway-disk"
+  std::string commit;  // of OSTree
+
+  bool operator==(const LocalDisk&) const = default;
+};
+
+// By the kernel command line (`slipway.local.disk=`, `slipway.local.commit=`); nothing on other machines.
+std::optional<LocalDisk> local_disk_of(std::string_view command_line);
+
 // What a stage does.
-enum class Work { none, fetch_config, unpack_image, add_config, write_disk, wait_for_masters, send_logs, reboot };
+enum class Work {
+  none,
+  fetch_bootstrap_config,
+  plan_live_config,
+  apply_live_config,
+  start_bootstrap,
+  fetch_config,
+  unpack_image,
+  add_config,
+  write_disk,
+  write_local_disk,
+  wait_for_masters,
+  wait_for_ready_masters,
+  wait_for_bootkube,
+  wait_for_controller,
+  send_logs,
+  reboot,
+};
 
 struct InstallStage {
   std::string name;          // of its marker file: "write-disk"
   std::string_view reports;  // the stage of the API that begins with it; "": none
   Work work = Work::none;
+  std::vector<std::string> needs{};  // stages that must be done before
 
   bool operator==(const InstallStage&) const = default;
 };
 
-// In order. A master starts from its disk at once; a worker first waits for two masters, because nobody serves its config before.
-std::vector<InstallStage> install_stages(std::string_view role);
+// The stages of a role. All but those of the bootstrap need the one before them.
+//
+//   master     starts from its disk at once
+//   worker     first waits for two masters, because nobody serves its config before
+//   bootstrap  starts the bootstrap of the cluster in the live system, while it writes its own disk as a master. When the cluster
+//              runs on the other masters, and its controller reports to the service, the host restarts as the last master
+std::vector<InstallStage> install_stages(std::string_view role, bool is_local_machine);
 
 // The first byte of the partition "boot" in the output of `sfdisk --json IMAGE`. errors: invalid: there is none
 Result<std::uint64_t> boot_offset(std::string_view partition_table);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace slipway::agent {
 namespace {
 
@@ -29,7 +31,7 @@ TEST(InstallRequest, SaysAllThatIsWrong) {
                             disks)
           .error();
   EXPECT_EQ(why.code(), Code::invalid);
-  for (const char* part : {"cluster_id: 'x' is not a UUID", "role: must be master or worker, is 'king'",
+  for (const char* part : {"cluster_id: 'x' is not a UUID", "role: must be master, worker or bootstrap, is 'king'",
                            "installer_args:", "disks_to_format:", "coreos_image:"}) {
     EXPECT_NE(why.message().find(part), std::string::npos) << part << "\n" << why.message();
   }
@@ -42,12 +44,26 @@ TEST(InstallRequest, NeedsADiskThatIsFree) {
   };
   EXPECT_EQ(with("/dev/sdb", "master").error().code(), Code::conflict);
   EXPECT_EQ(with("/dev/sdc", "master").error().code(), Code::not_found);
-  EXPECT_NE(with("/dev/sda", "bootstrap").error().message().find("'bootstrap' is not supported"), std::string::npos);
 }
 
-std::vector<std::string> names(std::string_view role) {
+TEST(InstallRequest, OfTheBootstrap) {
+  const auto with = [](const Json& masters) {
+    return parse_install_request(Json{{"cluster_id", "99999999-2222-4333-8444-555555555555"},
+                                      {"role", "bootstrap"},
+                                      {"boot_device", "/dev/sda"},
+                                      {"control_plane_count", masters}},
+                                 disks);
+  };
+  EXPECT_EQ(with(3)->masters_needed, 2);
+  EXPECT_EQ(with(5)->masters_needed, 2);
+  EXPECT_EQ(with(2)->masters_needed, 1);
+  EXPECT_NE(with(1).error().message().find("a single node is not supported"), std::string::npos);
+  EXPECT_NE(with(nullptr).error().message().find("needs the number of masters"), std::string::npos);
+}
+
+std::vector<std::string> names(std::string_view role, bool is_local_machine = false) {
   std::vector<std::string> found;
-  for (const InstallStage& stage : install_stages(role)) {
+  for (const InstallStage& stage : install_stages(role, is_local_machine)) {
     found.push_back(stage.name + (stage.reports.empty() ? "" : ": " + std::string(stage.reports)));
   }
   return found;
@@ -64,6 +80,39 @@ TEST(InstallStages, AWorkerWaitsBeforeItReboots) {
             (std::vector<std::string>{"start: Starting installation", "fetch-config: Installing",
                                       "unpack-image: Writing image to disk", "add-config", "write-disk",
                                       "wait-for-masters: Waiting for control plane", "send-logs", "reboot: Rebooting"}));
+}
+
+TEST(InstallStages, OfTheBootstrap) {
+  EXPECT_EQ(names("bootstrap"),
+            (std::vector<std::string>{
+                "start: Starting installation", "fetch-bootstrap-config", "plan-live-config", "apply-live-config",
+                "start-bootstrap", "fetch-config: Installing", "unpack-image: Writing image to disk", "add-config", "write-disk",
+                "wait-for-ready-masters: Waiting for control plane", "wait-for-bootkube: Waiting for bootkube",
+                "wait-for-controller: Waiting for controller", "send-logs", "reboot: Rebooting"}));
+}
+
+TEST(InstallStages, TheDiskIsWrittenWhileTheBootstrapRuns) {
+  std::map<std::string, std::vector<std::string>> needs;
+  for (const InstallStage& stage : install_stages("bootstrap", false)) needs[stage.name] = stage.needs;
+  EXPECT_EQ(needs["fetch-config"], (std::vector<std::string>{"start"}));
+  EXPECT_EQ(needs["start-bootstrap"], (std::vector<std::string>{"apply-live-config"}));
+  // It restarts only when both are done.
+  EXPECT_EQ(needs["wait-for-ready-masters"], (std::vector<std::string>{"write-disk", "start-bootstrap"}));
+  EXPECT_EQ(needs["reboot"], (std::vector<std::string>{"send-logs"}));
+}
+
+TEST(InstallStages, OfALocalMachine) {
+  EXPECT_EQ(names("master", true),
+            (std::vector<std::string>{"start: Starting installation", "fetch-config: Installing",
+                                      "write-local-disk: Writing image to disk", "send-logs", "reboot: Rebooting"}));
+}
+
+TEST(LocalDisk, OfTheKernelCommandLine) {
+  EXPECT_EQ(local_disk_of("slipway.live slipway.local.disk=/run/slipway-disk slipway.local.commit=5f0c ostree=/x\n"),
+            (LocalDisk{"/run/slipway-disk", "5f0c"}));
+  for (const char* line : {"", "root=/dev/sda", "slipway.local.disk=/run/slipway-disk", "slipway.local.commit=5f0c"}) {
+    EXPECT_EQ(local_disk_of(line), std::nullopt) << line;
+  }
 }
 
 TEST(BootOffset, OfThePartitionTable) {

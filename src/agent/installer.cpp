@@ -1,5 +1,6 @@
 #include "agent/installer.h"
 
+#include "agent/bootstrap_host.h"
 #include "agent/disk_checks.h"
 #include "agent/disks.h"
 #include "agent/logs.h"
@@ -26,7 +27,11 @@ std::string request_file(const std::string& folder) { return folder + "/request.
 std::string failed_file(const std::string& folder) { return folder + "/failed"; }
 
 std::string text_of_request(const InstallRequest& request) {
-  return emit_json(Json{{"cluster_id", request.cluster_id}, {"role", request.role}, {"disk", request.disk}}, JsonStyle::compact);
+  return emit_json(Json{{"cluster_id", request.cluster_id},
+                        {"role", request.role},
+                        {"disk", request.disk},
+                        {"masters_needed", request.masters_needed}},
+                   JsonStyle::compact);
 }
 
 // The work of one installation.
@@ -34,7 +39,13 @@ class Installation {
  public:
   Installation(const net::Environment& environment, const SystemTree& tree, const ServiceClient& service, std::string folder,
                InstallRequest request)
-      : environment_(environment), tree_(tree), service_(service), folder_(std::move(folder)), request_(std::move(request)) {}
+      : environment_(environment),
+        tree_(tree),
+        service_(service),
+        folder_(std::move(folder)),
+        request_(std::move(request)),
+        local_disk_(local_disk_of(tree.text("/proc/cmdline"))),
+        bootstrap_(environment, folder_) {}
 
   void run() {
     const Result<> done = sys::run_stages(environment_.context, environment_.files, folder_, stages());
@@ -48,10 +59,9 @@ class Installation {
  private:
   std::vector<sys::Stage> stages() {
     std::vector<sys::Stage> stages;
-    for (const InstallStage& stage : install_stages(request_.role)) {
-      sys::Stage next{.name = stage.name, .run = [this, stage](const sys::Context&) { return run(stage); }};
-      if (!stages.empty()) next.needs = {stages.back().name};
-      stages.push_back(std::move(next));
+    for (const InstallStage& stage : install_stages(request_.role, local_disk_.has_value())) {
+      stages.push_back(
+          {.name = stage.name, .needs = stage.needs, .run = [this, stage](const sys::Context&) { return run(stage); }});
     }
     return stages;
   }
@@ -59,13 +69,24 @@ class Installation {
   Result<> run(const InstallStage& stage) {
     if (!stage.reports.empty()) report(std::string(stage.reports), stage.work == Work::none ? request_.role : "");
     if (environment_.context.stop.stop_requested()) return error(Code::cancelled, "stopped");
+    const auto waits_for = [&](const std::string& reason) {
+      if (!stage.reports.empty()) report_if_possible(std::string(stage.reports), reason);
+    };
     switch (stage.work) {
       case Work::none: return Ok{};
+      case Work::fetch_bootstrap_config: return fetch_bootstrap_config();
+      case Work::plan_live_config: return bootstrap_.plan();
+      case Work::apply_live_config: return bootstrap_.apply();
+      case Work::start_bootstrap: return bootstrap_.start(waits_for);
       case Work::fetch_config: return fetch_config();
       case Work::unpack_image: return unpack_image();
       case Work::add_config: return add_config();
       case Work::write_disk: return write_disk();
+      case Work::write_local_disk: return write_local_disk();
       case Work::wait_for_masters: return wait_for_masters();
+      case Work::wait_for_ready_masters: return bootstrap_.wait_for_ready_masters(request_.masters_needed, waits_for);
+      case Work::wait_for_bootkube: return bootstrap_.wait_for_bootkube(waits_for);
+      case Work::wait_for_controller: return bootstrap_.wait_for_controller(waits_for);
       case Work::send_logs: return send_logs_if_possible(), Ok{};
       case Work::reboot: return reboot();
     }
@@ -80,6 +101,19 @@ class Installation {
     const Result<net::Answer> answer = service_.deliver(environment_.context, "PUT", service_.host_path() + "/progress", body);
     if (answer.ok() || answer.error().code() == Code::cancelled) return;
     environment_.context.log.warn("the service does not take stage '{}': {}; continuing", stage, answer.error().message());
+  }
+
+  // Only news: the work does not wait for a service that is away.
+  void report_if_possible(const std::string& stage, const std::string& info) {
+    const Json body = {{"current_stage", stage}, {"progress_info", info}};
+    (void)service_.send_json(environment_.context, "PUT", service_.host_path() + "/progress", body);
+  }
+
+  // The service gives it only to the host that carries the bootstrap.
+  Result<> fetch_bootstrap_config() {
+    const std::string path = fmt::format("/v2/clusters/{}/downloads/files?file_name=bootstrap.ign", request_.cluster_id);
+    const net::Answer answer = TRY(service_.fetch(environment_.context, path));
+    return environment_.files.write(bootstrap_.config_file(), answer.body, 0600);
   }
 
   Result<> fetch_config() {
@@ -131,14 +165,22 @@ class Installation {
       done += bytes;
       const std::optional<std::string> percent = next_percent(done, 2 * image->size, reported);
       if (!percent) return;
-      // Only news: the writing does not wait for a service that is away.
-      const Json body = {{"current_stage", "Writing image to disk"}, {"progress_info", *percent}};
-      (void)service_.send_json(environment_.context, "PUT", service_.host_path() + "/progress", body);
+      report_if_possible("Writing image to disk", *percent);
     };
     TRY(sys::copy_to_disk(environment_.context, image_file(), request_.disk, on_bytes));
     // The backup of the partition table goes to the end of the disk.
     TRY(run_program({"sfdisk", "--quiet", "--relocate", "gpt-bak-std", request_.disk}));
     return environment_.files.remove(image_file());
+  }
+
+  // The commit is written last: with it, the firmware boots from the disk.
+  Result<> write_local_disk() {
+    const std::string config = TRY(environment_.files.read(config_file()));
+    TRY(environment_.files.write(local_disk_->folder + "/config.ign", config, 0600));
+    const Json image = {{"commit", local_disk_->commit}};
+    TRY(environment_.files.write(local_disk_->folder + "/image.json", emit_json(image, JsonStyle::compact), 0600));
+    report_if_possible("Writing image to disk", "100%");
+    return Ok{};
   }
 
   Result<> wait_for_masters() {
@@ -156,7 +198,7 @@ class Installation {
 
   void send_logs_if_possible() {
     const StepWorld world{environment_, tree_, service_, nullptr};
-    const Result<> sent = send_logs(world, request_.cluster_id, false);
+    const Result<> sent = send_logs(world, request_.cluster_id, request_.role == "bootstrap");
     if (!sent.ok()) environment_.context.log.warn("cannot send logs: {}; continuing without them", sent.error().message());
   }
 
@@ -167,6 +209,8 @@ class Installation {
   const ServiceClient& service_;
   const std::string folder_;
   const InstallRequest request_;
+  const std::optional<LocalDisk> local_disk_;
+  BootstrapHost bootstrap_;
 };
 
 // The installation that was cut off; nothing if there is none, or if it failed.
@@ -174,8 +218,10 @@ Result<std::optional<InstallRequest>> recorded_request(sys::Files& files, const 
   const std::optional<std::string> text = TRY(files.read_if_exists(request_file(folder)));
   if (!text || TRY(files.info(failed_file(folder)))) return std::optional<InstallRequest>();
   const Json request = TRY(parse_json(*text, request_file(folder)));
-  return std::optional(InstallRequest{
-      .cluster_id = text_of(request, {"cluster_id"}), .role = text_of(request, {"role"}), .disk = text_of(request, {"disk"})});
+  return std::optional(InstallRequest{.cluster_id = text_of(request, {"cluster_id"}),
+                                      .role = text_of(request, {"role"}),
+                                      .disk = text_of(request, {"disk"}),
+                                      .masters_needed = integer_of(request, {"masters_needed"})});
 }
 
 }  // namespace
@@ -218,6 +264,7 @@ Result<> Installer::stop() {
   const std::lock_guard one_at_a_time(operation_);
   thread_ = {};  // asks it to stop, and waits
   (void)environment_.runner.run(environment_.context, {.argv = {"umount", "--quiet", "--recursive", folder_ + "/boot"}});
+  TRY(BootstrapHost(environment_, folder_).stop());
   return environment_.files.remove(folder_);
 }
 

@@ -1,4 +1,5 @@
-// Installer: writes the machine OS of the live medium and the host's Ignition config to the disk, and reboots into it.
+// Installer: writes the machine OS of the live medium and the host's Ignition config to the disk, and reboots into it. The host
+// with role bootstrap also carries the bootstrap of the cluster (bootstrap_host.h) before it reboots.
 #pragma once
 
 #include "agent/install_plan.h"
@@ -18,7 +19,8 @@ namespace slipway::agent {
 // cut off.
 //
 // A stage that fails is reported as stage `Failed` with the reason, after the logs of the host; the host stays in the live
-// system. Reports wait for a service that is away; the service's refusal of a report does not end the installation. Threads: any.
+// system. Reports of a new stage wait for a service that is away; the service's refusal of a report does not end the
+// installation. Threads: any.
 class Installer {
  public:
   // Continues an installation that was cut off.

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/uuid.h"
 #include "release/release.h"
 
 #include <fmt/core.h>
@@ -181,8 +182,7 @@ std::string host_id(const SystemTree& tree, std::string_view salt) {
   std::string hex = sha256_hex(numbers);
   hex[12] = '8';
   hex[16] = "89ab"[static_cast<unsigned>(hex[16]) % 4];
-  return fmt::format("{}-{}-{}-{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(12, 4), hex.substr(16, 4),
-                     hex.substr(20, 12));
+  return uuid_of_hex(hex);
 }
 
 }  // namespace slipway::agent

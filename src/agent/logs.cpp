@@ -2,12 +2,10 @@
 
 #include "agent/inventory.h"
 #include "agent/units.h"
+#include "assist/service_requests.h"
 #include "base/text.h"
-#include "ignition/gzip.h"
 #include "net/interfaces.h"
-#include "release/tar.h"
 #include "sys/random.h"
-#include "sys/temp_dir.h"
 
 #include <fmt/core.h>
 
@@ -26,7 +24,7 @@ constexpr std::array<std::string_view, 7> bootstrap_units = {"bootkube.service",
                                                              "crio.service",         "approve-csr.service", "progress.service",
                                                              "release-image.service"};
 
-LogFile journal(const net::Environment& environment, const std::string& name, std::vector<std::string> selection) {
+assist::LogFile journal(const net::Environment& environment, const std::string& name, std::vector<std::string> selection) {
   std::vector<std::string> argv = {"journalctl", "--no-pager", "--output=short-iso-precise", "--lines=20000"};
   argv.insert(argv.end(), selection.begin(), selection.end());
   const Result<std::string> text =
@@ -34,8 +32,8 @@ LogFile journal(const net::Environment& environment, const std::string& name, st
   return {fmt::format("journal-{}.log", name), text.ok() ? tail(text.value(), largest_log) : text.error().message() + "\n"};
 }
 
-std::vector<LogFile> collect(const StepWorld& world, bool is_bootstrap) {
-  std::vector<LogFile> found = {journal(world.environment, "kernel", {"--dmesg"})};
+std::vector<assist::LogFile> collect(const StepWorld& world, bool is_bootstrap) {
+  std::vector<assist::LogFile> found = {journal(world.environment, "kernel", {"--dmesg"})};
   for (const std::string_view unit : host_units) {
     found.push_back(journal(world.environment, std::string(unit), {"--unit", std::string(unit)}));
   }
@@ -71,37 +69,18 @@ std::string tail(std::string_view text, std::size_t limit) {
   return std::string(text.substr(line == std::string_view::npos ? 0 : line + 1));
 }
 
-std::string multipart(std::string_view boundary, std::string_view file_name, std::string_view content) {
-  return fmt::format(
-      "--{0}\r\nContent-Disposition: form-data; name=\"upfile\"; filename=\"{1}\"\r\n"
-      "Content-Type: application/octet-stream\r\n\r\n{2}\r\n--{0}--\r\n",
-      boundary, file_name, content);
-}
-
-Result<std::string> pack(const std::vector<LogFile>& files) {
-  const sys::TempDir folder = TRY(sys::TempDir::make("logs"));
-  const std::string path = folder.path() + "/logs.tar";
-  release::TarWriter tar = TRY(release::TarWriter::create(path));
-  for (const LogFile& file : files) {
-    TRY(tar.begin(file.name, file.content.size()));
-    TRY(tar.write(file.content));
-  }
-  TRY(tar.finish());
-  sys::RealFiles real;
-  return ignition::gzip(TRY(real.read(path)));
-}
-
 Result<> send_logs(const StepWorld& world, const std::string& cluster_id, bool is_bootstrap) {
   const Identity identity = world.service.identity();
   TRY(report(world, "collecting"));
-  const std::string archive = TRY(pack(collect(world, is_bootstrap)));
+  const std::string archive = TRY(assist::pack(collect(world, is_bootstrap)));
   const std::string boundary = "slipway-" + TRY(sys::random_hex(world.environment.random, 32));
   const std::string path = fmt::format("/v2/clusters/{}/logs?logs_type=host&infra_env_id={}&host_id={}", cluster_id,
                                        world.service.options().infra_env_id, identity.host_id);
-  const net::Answer answer = TRY(world.service.send(
-      world.environment.context, "POST", path, multipart(boundary, fmt::format("logs_host_{}.tar.gz", identity.host_id), archive),
-      {{"Content-Type", "multipart/form-data; boundary=" + boundary}}));
-  if (answer.status / 100 != 2) return refusal(answer);
+  const net::Answer answer =
+      TRY(world.service.send(world.environment.context, "POST", path,
+                             assist::multipart(boundary, fmt::format("logs_host_{}.tar.gz", identity.host_id), archive),
+                             {{"Content-Type", "multipart/form-data; boundary=" + boundary}}));
+  if (answer.status / 100 != 2) return assist::refusal(answer);
   return report(world, "completed");
 }
 

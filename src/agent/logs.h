@@ -10,21 +10,8 @@
 
 namespace slipway::agent {
 
-struct LogFile {
-  std::string name;  // in the archive: "journal-bootkube.service.log"
-  std::string content;
-
-  bool operator==(const LogFile&) const = default;
-};
-
 // The last `limit` bytes of a text, from the beginning of a line. Pure.
 std::string tail(std::string_view text, std::size_t limit);
-
-// A multipart/form-data body with one file in the field `upfile`. The boundary does not occur in the content. Pure.
-std::string multipart(std::string_view boundary, std::string_view file_name, std::string_view content);
-
-// A tar archive, compressed with gzip. errors: those of files; internal
-Result<std::string> pack(const std::vector<LogFile>& files);
 
 // Collects the kernel's journal, those of the units of an installation, disks, mounts, interfaces and routes, at most 1 MiB of
 // each, and sends them. A log that cannot be read is replaced by the reason. The state of the collection is reported before and

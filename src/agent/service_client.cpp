@@ -1,7 +1,7 @@
 #include "agent/service_client.h"
 
 #include "agent/backoff.h"
-#include "base/text.h"
+#include "assist/service_requests.h"
 #include "sys/wait_for.h"
 
 #include <fmt/core.h>
@@ -12,17 +12,6 @@ namespace slipway::agent {
 
 namespace {
 
-constexpr std::string_view base_path = "/api/assisted-install";
-constexpr std::size_t longest_reason = 500;
-
-Code code_of(int status) {
-  if (status == 401 || status == 403) return Code::denied;
-  if (status == 404) return Code::not_found;
-  if (status == 409) return Code::conflict;
-  if (status == 408 || status == 429 || status >= 500) return Code::unavailable;
-  return Code::invalid;
-}
-
 Result<net::Answer> until_answered(const sys::Context& context, const std::function<Result<net::Answer>()>& attempt) {
   return sys::retry<net::Answer>(context, std::numeric_limits<int>::max(), service_pace, [&]() -> Result<net::Answer> {
     Result<net::Answer> answer = attempt();
@@ -32,16 +21,6 @@ Result<net::Answer> until_answered(const sys::Context& context, const std::funct
 }
 
 }  // namespace
-
-Error refusal(const net::Answer& answer) {
-  std::string reason;
-  if (const Result<Json> body = parse_json(answer.body, "answer"); body.ok()) {
-    reason = text_of(body.value(), {"reason"});
-    if (reason.empty()) reason = text_of(body.value(), {"message"});
-  }
-  if (reason.empty()) reason = to_utf8(trim(answer.body));
-  return error(code_of(answer.status), "the service answers {}: {}", answer.status, reason.substr(0, longest_reason));
-}
 
 bool is_id_in_use(const net::Answer& answer) {
   const Result<Json> body = parse_json(answer.body, "answer");
@@ -70,7 +49,7 @@ std::string ServiceClient::host_path() const {
 Result<net::Answer> ServiceClient::send(const sys::Context& context, const std::string& method, const std::string& path,
                                         std::string body, std::vector<net::Header> headers) const {
   const Credentials own = credentials_.with_lock([](const Credentials& all) { return all; });
-  net::Url url = TRY(net::parse_url(fmt::format("{}{}{}", options_.url, base_path, path)));
+  net::Url url = TRY(net::parse_url(fmt::format("{}{}{}", options_.url, assist::service_path, path)));
   const std::string signature = TRY(sign_request(own.identity.key, method, url.target, body));
   net::Request request{.method = method, .url = std::move(url), .headers = std::move(headers)};
   if (!own.token.empty()) request.headers.push_back({"X-Secret-Key", own.token.reveal()});
@@ -84,7 +63,7 @@ Result<net::Answer> ServiceClient::send_json(const sys::Context& context, const 
                                              const Json& body) const {
   net::Answer answer =
       TRY(send(context, method, path, emit_json(body, JsonStyle::compact), {{"Content-Type", "application/json"}}));
-  if (answer.status / 100 != 2) return refusal(answer);
+  if (answer.status / 100 != 2) return assist::refusal(answer);
   return answer;
 }
 
@@ -96,7 +75,7 @@ Result<net::Answer> ServiceClient::deliver(const sys::Context& context, const st
 Result<net::Answer> ServiceClient::fetch(const sys::Context& context, const std::string& path) const {
   return until_answered(context, [&]() -> Result<net::Answer> {
     net::Answer answer = TRY(send(context, "GET", path));
-    if (answer.status != 200) return refusal(answer);
+    if (answer.status != 200) return assist::refusal(answer);
     return answer;
   });
 }

@@ -61,9 +61,6 @@ class ServiceClient {
   Guarded<Credentials> credentials_;
 };
 
-// The error of an answer that is not 2xx; pure.
-Error refusal(const net::Answer& answer);
-
 // Whether the service refused a registration because a connected machine has the same host ID.
 bool is_id_in_use(const net::Answer& answer);
 

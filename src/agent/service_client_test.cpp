@@ -55,18 +55,7 @@ TEST_F(ServiceClientTest, SignsEveryRequest) {
   }
 }
 
-TEST_F(ServiceClientTest, RefusalsHaveACodeAndTheReason) {
-  for (const auto& [status, code] : std::vector<std::pair<int, Code>>{{400, Code::invalid},
-                                                                      {401, Code::denied},
-                                                                      {403, Code::denied},
-                                                                      {404, Code::not_found},
-                                                                      {409, Code::conflict},
-                                                                      {429, Code::unavailable},
-                                                                      {503, Code::unavailable}}) {
-    const Error why = refusal({.status = status, .headers = {}, .body = R"({"kind": "Error", "reason": "because"})"});
-    EXPECT_EQ(why.code(), code) << status;
-    EXPECT_EQ(why.message(), fmt::format("the service answers {}: because", status));
-  }
+TEST_F(ServiceClientTest, RecognizesThatItsIdIsInUse) {
   EXPECT_TRUE(is_id_in_use({.status = 409, .headers = {}, .body = R"({"cause": "host-id-in-use"})"}));
   EXPECT_FALSE(is_id_in_use({.status = 409, .headers = {}, .body = R"({"reason": "installed"})"}));
   EXPECT_FALSE(is_id_in_use({.status = 403, .headers = {}, .body = R"({"cause": "host-id-in-use"})"}));

@@ -40,6 +40,12 @@ Check speed_of_disk(const Host& host, const Requirements& needed) {
   return measured->second >= 0 && measured->second <= needed.disk_latency_ms ? Check::passed : Check::failed;
 }
 
+// Whether a user ignores the validation, which fails.
+bool is_disabled(const std::vector<Validation>& validations, std::string_view id) {
+  const auto found = std::ranges::find(validations, id, &Validation::id);
+  return found != validations.end() && found->outcome == Outcome::disabled;
+}
+
 Check state_of_images(const Host& host) {
   if (!host.checks.images) return Check::unknown;
   return std::ranges::all_of(*host.checks.images, [](const auto& image) { return image.second; }) ? Check::passed : Check::failed;
@@ -109,6 +115,9 @@ HostFacts host_facts(const HostScene& scene, const std::vector<Validation>& vali
   facts.cluster = cluster.status;
   facts.is_day_two = cluster.is_day_two;
   facts.disk_speed = speed_of_disk(host, requirements_of(host.effective_role(), cluster.is_single_node()));
+  if (facts.disk_speed == Check::failed && is_disabled(validations, "sufficient-installation-disk-speed")) {
+    facts.disk_speed = Check::passed;
+  }
   facts.cluster_can_do_without =
       are_enough(cluster, scene.hosts, [&](const Host& each) { return each.id != host.id && !failed.contains(each.status); });
   if (host.stage) facts.stage_overdue = scene.now - host.stage_since > limit_of(placement_of(host, cluster), *host.stage);

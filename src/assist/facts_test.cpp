@@ -28,7 +28,8 @@ struct Lab {
     return cluster_facts(cluster, all(), {}, reports, test_now, false);
   }
   HostFacts of_first() const {
-    return host_facts({.host = hosts[0], .cluster = &cluster, .hosts = all(), .now = test_now}, {}, false);
+    const HostScene scene{.host = hosts[0], .cluster = &cluster, .hosts = all(), .now = test_now};
+    return host_facts(scene, validate_host(scene), false);
   }
 };
 
@@ -78,6 +79,8 @@ TEST(Facts, OfAHost) {
   EXPECT_EQ(lab.of_first().disk_speed, Check::passed);
   lab.hosts[0].checks.disk_latency_ms = {{"/dev/vda", -1}};
   EXPECT_EQ(lab.of_first().disk_speed, Check::failed);
+  lab.cluster.ignored_validations = {"sufficient-installation-disk-speed"};
+  EXPECT_EQ(lab.of_first().disk_speed, Check::passed);
   lab.hosts[0].checks.images = std::map<std::string, bool>{{"a", true}, {"b", false}};
   EXPECT_EQ(lab.of_first().images, Check::failed);
 

@@ -34,7 +34,8 @@ Json to_json(const std::vector<Validation>& validations) {
   for (const Validation& each : validations) {
     Json& list = categories[each.category];
     if (list.is_null()) list = JsonArray{};
-    list.get_array().push_back(Json{{"id", each.id}, {"status", to_string(each.outcome)}, {"message", each.message}});
+    list.get_array().push_back(Json{
+        {"id", each.id}, {"status", to_string(each.outcome)}, {"message", each.message}, {"weight", to_string(each.weight)}});
   }
   return categories;
 }

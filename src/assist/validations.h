@@ -61,7 +61,7 @@ std::vector<Validation> validate_cluster(const Cluster& cluster, const std::vect
 // Whether all checks of this weight pass.
 bool pass(const std::vector<Validation>& validations, Weight weight);
 
-// {"hardware": [{"id", "status", "message"}]}, as `validations_info` of the API has it.
+// {"hardware": [{"id", "status", "message", "weight"}]}, as `validations_info` of the API has it, which lacks the weight.
 Json to_json(const std::vector<Validation>& validations);
 
 // Longest time without a request of a host's agent.

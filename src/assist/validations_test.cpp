@@ -313,8 +313,9 @@ TEST(ClusterValidations, EachHasACase) {
 TEST(Validations, AreGroupedByCategory) {
   const Json value = to_json({{"a", "network", Weight::blocking, Outcome::failure, "x"}, {"b", "hardware"}, {"c", "network"}});
   EXPECT_EQ(emit_json(value, JsonStyle::compact),
-            R"({"network":[{"id":"a","status":"failure","message":"x"},{"id":"c","status":"success","message":""}],)"
-            R"("hardware":[{"id":"b","status":"success","message":""}]})");
+            R"({"network":[{"id":"a","status":"failure","message":"x","weight":"blocking"},)"
+            R"({"id":"c","status":"success","message":"","weight":"blocking"}],)"
+            R"("hardware":[{"id":"b","status":"success","message":"","weight":"blocking"}]})");
 }
 
 }  // namespace

@@ -53,6 +53,14 @@ std::string Sha256::finish_hex() {
   return to_hex(out.data(), size);
 }
 
+std::string sha256_bytes(std::string_view bytes) {
+  std::string out(EVP_MAX_MD_SIZE, '\0');
+  unsigned size = 0;
+  CHECK(EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(out.data()), &size, EVP_sha256(), nullptr) == 1);
+  out.resize(size);
+  return out;
+}
+
 std::string sha256_hex(std::string_view bytes) {
   Sha256 hash;
   hash.update(bytes);

@@ -12,6 +12,9 @@ namespace slipway {
 // Lower-case hexadecimal SHA-256, 64 characters.
 std::string sha256_hex(std::string_view bytes);
 
+// The 32 bytes of a SHA-256.
+std::string sha256_bytes(std::string_view bytes);
+
 // SHA-256 of a stream of bytes. Threads: one at a time.
 class Sha256 {
  public:

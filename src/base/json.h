@@ -58,6 +58,16 @@ std::optional<std::string_view> find_string(const Json& value, std::initializer_
 const JsonArray& find_array(const Json& value, std::initializer_list<std::string_view> keys);
 const JsonObject& find_object(const Json& value, std::initializer_list<std::string_view> keys);
 
+// An object or an array as an argument would become a temporary document, into which the result would point.
+const Json* find(const JsonObject& value, std::initializer_list<std::string_view> keys) = delete;
+std::optional<std::string_view> find_string(const JsonObject& value, std::initializer_list<std::string_view> keys) = delete;
+const JsonArray& find_array(const JsonObject& value, std::initializer_list<std::string_view> keys) = delete;
+const JsonObject& find_object(const JsonObject& value, std::initializer_list<std::string_view> keys) = delete;
+const Json* find(const JsonArray& value, std::initializer_list<std::string_view> keys) = delete;
+std::optional<std::string_view> find_string(const JsonArray& value, std::initializer_list<std::string_view> keys) = delete;
+const JsonArray& find_array(const JsonArray& value, std::initializer_list<std::string_view> keys) = delete;
+const JsonObject& find_object(const JsonArray& value, std::initializer_list<std::string_view> keys) = delete;
+
 // The string reached by these keys, "" when it is missing or no string.
 std::string text_of(const Json& value, std::initializer_list<std::string_view> keys);
 

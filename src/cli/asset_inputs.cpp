@@ -94,7 +94,7 @@ Result<assets::Folder> open_assets(const Environment& environment, const std::st
 
 Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments,
                                          const config::InstallConfig& config, const std::optional<InstalledRelease>& installed,
-                                         bool keeps_release) {
+                                         bool keeps_release, bool creates_machines) {
   const ChosenRelease chosen = TRY(choose_release(environment, arguments, config, arguments["--dir"], installed));
   if (keeps_release) TRY(remember_release(environment, chosen));
   assets::Environment inputs;
@@ -117,7 +117,8 @@ Result<assets::Environment> asset_inputs(const Environment& environment, const A
   TRY(add_bootstrap_inputs(inputs, environment.context, config, chosen.about, bootstrap_variables(), program_version()));
   if (provider::has_provider(config.platform.type)) {
     const auto machines = TRY(provider::open_provider(environment, config.platform.type, {.cluster = config.name}));
-    if (machines->check_config(config).ok()) inputs.nodes = cluster::planned_nodes(TRY(machines->plan(config)));
+    const bool knows_names = creates_machines || !machines->capabilities().has_foreign_machines;
+    if (knows_names && machines->check_config(config).ok()) inputs.nodes = cluster::planned_nodes(TRY(machines->plan(config)));
   }
   return inputs;
 }

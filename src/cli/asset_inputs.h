@@ -53,10 +53,11 @@ Result<sys::FileLock> lock_assets(const Environment& environment, const std::str
 //
 //   installed      the release of an existing cluster, which is not chosen again
 //   keeps_release  writes release data from a registry to the asset directory, for the next command
+//   creates_machines  slipway creates the machines; otherwise users may, with names of their own where the platform allows it
 //   errors         those of choose_release
 Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments,
                                          const config::InstallConfig& config,
                                          const std::optional<InstalledRelease>& installed = std::nullopt,
-                                         bool keeps_release = true);
+                                         bool keeps_release = true, bool creates_machines = false);
 
 }  // namespace slipway::cli

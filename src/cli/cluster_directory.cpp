@@ -1,9 +1,11 @@
 #include "cli/cluster_directory.h"
 
+#include "assets/identity/identity.h"
 #include "assets/store.h"
 #include "base/text.h"
 #include "cli/local_options.h"
 #include "cli/output_option.h"
+#include "cluster/state_copy.h"
 #include "sys/event_lines.h"
 #include "sys/events.h"
 
@@ -62,6 +64,8 @@ Result<OpenedProvider> open_machines(const Environment& environment, const Argum
       .cluster = known.cluster,
       .options = {{"directory", known.folder}, {"infra-id", known.id.infra_id}, {"uri", known.uri}, {"platform", known.section}}};
   choice.options["state"] = TRY(state_of(environment, arguments, known.folder));
+  choice.options["place"] = known.place;
+  choice.options["expires"] = trim(TRY(environment.files.read_if_exists(expiry_path(known.folder))).value_or(""));
   choice.options["program"] = TRY(own_program());
   if (use == ProviderUse::new_cluster) {
     const std::string images = TRY(images_folder(environment, arguments, arguments["--release"]));
@@ -71,6 +75,51 @@ Result<OpenedProvider> open_machines(const Environment& environment, const Argum
     choice.options["programs"] = TRY(helper_folder());
   }
   return provider::open_provider(environment, known.platform, std::move(choice));
+}
+
+std::vector<Option> place_options() {
+  return {
+      {.name = "--platform", .value = "PLATFORM", .help = "platform of the cluster", .choices = provider::planned_platforms()},
+      {.name = "--place",
+       .value = "PLACE",
+       .help = "aws: the region (default: of the environment or the profile); libvirt: the URI of the host (default "
+               "qemu:///system)"}};
+}
+
+Result<std::optional<ClusterDirectory>> named_cluster(const Environment& environment, const Arguments& arguments) {
+  const std::string& id = arguments["--infra-id"];
+  if (id.empty() && !arguments.has("--platform") && !arguments.has("--place")) return std::optional<ClusterDirectory>();
+  if (id.empty() || !arguments.has("--platform")) {
+    return error(Code::invalid,
+                 "--infra-id and --platform: both are needed to name a cluster (or name its asset directory with --dir)");
+  }
+  if (!assets::is_infra_id(id)) {
+    return error(Code::invalid, "--infra-id {}: is not an infraID, for example demo-x7k2p (`slipway orphans` lists them)", id);
+  }
+  const std::string folder = absolute(arguments["--dir"]);
+  if (const Result<ClusterDirectory> other = read_cluster_directory(environment, folder);
+      other.ok() && other->id.infra_id != id) {
+    return error(Code::invalid, "{}: belongs to cluster {} (name another directory with --dir)", folder, other->id.infra_id);
+  }
+  return std::optional(ClusterDirectory{.folder = folder,
+                                        .cluster = id.substr(0, id.rfind('-')),
+                                        .id = {.infra_id = id, .cluster_id = {}},
+                                        .platform = arguments["--platform"],
+                                        .place = arguments["--place"]});
+}
+
+std::string expiry_path(const std::string& folder) { return folder + "/.slipway/expires"; }
+
+void keep_state_copy(const Environment& environment, const std::string& folder) {
+  const auto keep = [&]() -> Result<> {
+    if (!TRY(environment.files.info(fmt::format("{}/{}", folder, assets::resources_file)))) return Ok{};
+    kube::Client api = TRY(client_of(environment, folder));
+    return cluster::write_state_copy(environment.context, environment.files, api, folder);
+  };
+  if (const Result<> kept = keep(); !kept.ok()) {
+    environment.context.log.warn("the copy of the state in the cluster is not up to date: {}; `slipway refresh` writes it",
+                                 kept.error().message());
+  }
 }
 
 Result<bool> has_own_machines(const Environment& environment, const std::string& folder) {

@@ -7,8 +7,10 @@
 #include "provider/providers.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace slipway::cli {
 
@@ -19,6 +21,7 @@ struct ClusterDirectory {
   assets::ClusterId id;
   std::string platform{};  // empty: the program did not create the machines
   std::string uri{};       // of the platform's host, on platform libvirt
+  std::string place{};     // --place, instead of that of the files
   std::string section{};   // JSON: platform.NAME of the install-config, or the platform's member of metadata.json
 };
 
@@ -30,6 +33,11 @@ ClusterDirectory new_cluster_directory(const Environment& environment, const std
 Result<ClusterDirectory> read_cluster_directory(const Environment& environment, const std::string& folder);
 
 using OpenedProvider = std::unique_ptr<provider::Provider>;
+
+// The cluster that the options of place_options() name, with DIR for its journal. Empty if they name none.
+// errors: invalid: an option is missing, DIR belongs to another cluster
+Result<std::optional<ClusterDirectory>> named_cluster(const Environment& environment, const Arguments& arguments);
+std::vector<Option> place_options();
 
 // Only commands with the options for new machines create machines.
 enum class ProviderUse { existing_machines, new_cluster };
@@ -56,6 +64,12 @@ std::string machines_path(const std::string& folder);
 // to it.
 std::string events_path(const std::string& folder);
 void record_events(const Environment& environment, const std::string& folder);
+
+// When the resources of the directory's cluster may be removed (RFC 3339); empty: not decided. It is decided once.
+std::string expiry_path(const std::string& folder);
+
+// Writes a copy of the cluster's state to the cluster, if slipway plans its resources. Logs a warning if that fails.
+void keep_state_copy(const Environment& environment, const std::string& folder);
 
 // --output json: events are written to standard output as lines, for programs.
 Option events_option();

@@ -71,6 +71,20 @@ Result<kube::Client> client_of(const Environment& environment, const assets::Ass
                       })));
 }
 
+// --expires is decided once: later runs use the same tags.
+Result<> keep_expiry(const Environment& environment, const Arguments& arguments, const provider::Provider& machines,
+                     const std::string& folder) {
+  if (!arguments.has("--expires")) return Ok{};
+  if (!machines.capabilities().marks_expiry) {
+    return error(Code::invalid, "--expires: {} has no tags that could say when the cluster may be removed (leave it out)",
+                 machines.place());
+  }
+  const Milliseconds after = TRY(parse_duration(arguments["--expires"]).context("--expires"));
+  if (TRY(environment.files.info(expiry_path(folder)))) return Ok{};
+  const WallTime end = environment.context.clock.now() + after;
+  return environment.files.write(expiry_path(folder), to_rfc3339(std::chrono::floor<Seconds>(end)) + "\n", 0600);
+}
+
 Result<> create_cluster_in(const Environment& environment, const Arguments& arguments, const std::string& folder,
                            cluster::FaultWatch& faults, cluster::Steps& steps) {
   const SteadyTime begin = environment.context.clock.steady();
@@ -81,10 +95,11 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
   ClusterDirectory known = new_cluster_directory(environment, folder, config);
   OpenedProvider machines = TRY(open_machines(environment, arguments, known, ProviderUse::new_cluster));
   TRY(machines->check_config(config));
+  TRY(keep_expiry(environment, arguments, *machines, folder));
   const auto earlier = TRY(sys::read_events(environment.files, events_path(folder)));
   record_events(environment, folder);
   const auto installed = TRY(installed_release(environment, *machines, folder));
-  const assets::Environment inputs = TRY(asset_inputs(environment, arguments, config, installed));
+  const assets::Environment inputs = TRY(asset_inputs(environment, arguments, config, installed, true, true));
   std::optional<assets::Assets> made;
   TRY(steps.run(environment.context, cluster::Step::assets, [&]() -> Result<> {
     made = TRY(assets::load_or_make(environment.context, environment.files, environment.random, opened, inputs,
@@ -120,6 +135,7 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
     const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
     environment.print(next_steps(environment.program, assets.config, *access, folder, took));
   }
+  keep_state_copy(environment, folder);
   warn_about_ignored_settings(environment, folder);
   return log_console(environment, folder);
 }
@@ -137,13 +153,15 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
 Command create_cluster_command() {
   Command command{
       .words = "create cluster",
-      .summary = "Create the cluster (platforms local, libvirt, aws); run it again to continue",
+      .summary = "Create the cluster (platforms local, libvirt, aws, vsphere); run it again to continue",
       .options = {os_repo_option(),
                   images_option(),
-                  {.name = "--os-image",
-                   .value = "FILE",
-                   .help = "a disk image in qcow2 for the machines of platform libvirt (default: made from the machine OS of the "
-                           "release)"},
+                  os_image_option(),
+                  {.name = "--expires",
+                   .value = "DURATION",
+                   .help =
+                       "tag the resources with the time from which the cluster may be removed, for example 8h (platform aws); "
+                       "decided by the first run"},
                   state_of_directory_option(),
                   events_option(),
                   strict_option(),

@@ -6,6 +6,9 @@
 #include "cli/image/registry_files.h"
 #include "cli/local_options.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace slipway::cli {
 
 namespace {
@@ -38,15 +41,32 @@ Result<> destroy_machines(const Environment& environment, const Arguments& argum
   return opened->remove_all(environment.context);
 }
 
+// The resources that `destroy cluster` would remove, in its order.
+Result<> show_resources(const Environment& environment, const Arguments& arguments, const ClusterDirectory& known) {
+  if (known.platform.empty())
+    return error(Code::invalid, "--dry-run: {} has no cluster whose machines slipway created", known.folder);
+  const OpenedProvider opened = TRY(open_machines(environment, arguments, known));
+  for (const provider::plan::Found& found : TRY(opened->resources(environment.context))) {
+    environment.print(found.place.empty() ? found.key() + "\n" : fmt::format("{} in {}\n", found.key(), found.place));
+  }
+  return Ok{};
+}
+
 Result<> destroy_cluster(const Environment& environment, const Arguments& arguments) {
+  const std::optional<ClusterDirectory> named = TRY(named_cluster(environment, arguments));
   const std::string folder = absolute(arguments["--dir"]);
-  TRY(destroy_machines(environment, arguments, TRY(read_cluster_directory(environment, folder))));
+  const ClusterDirectory known = named ? *named : TRY(read_cluster_directory(environment, folder));
+  if (arguments.has("--dry-run")) return show_resources(environment, arguments, known);
+  TRY(destroy_machines(environment, arguments, known));
+  const bool has_files = TRY(environment.files.info(folder + "/metadata.json")).has_value();
+  if (named && !has_files) return Ok{};
   // The install-config is kept: the same command line creates a new cluster. metadata.json is deleted last, because it identifies
   // the cluster.
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
   TRY(remove_registry_files(environment.files, folder));
   TRY(environment.files.remove(events_path(folder)));
   TRY(environment.files.remove(machines_path(folder)));
+  TRY(environment.files.remove(expiry_path(folder)));
   return assets::forget(environment.files, folder);
 }
 
@@ -63,11 +83,17 @@ Command destroy_bootstrap_command() {
 }
 
 Command destroy_cluster_command() {
-  return {.words = "destroy cluster",
-          .summary = "Remove the cluster and all generated files except install-config.yaml",
-          .options = {state_of_directory_option()},
-          .run = destroy_cluster,
-          .when_interrupted = destroying_interrupted};
+  Command command{.words = "destroy cluster",
+                  .summary = "Remove the cluster and all generated files except install-config.yaml",
+                  .options = {{.name = "--dry-run", .value = "", .help = "only list the resources that would be removed"},
+                              {.name = "--infra-id",
+                               .value = "ID",
+                               .help = "cluster without an asset directory, for example demo-x7k2p; needs --platform"},
+                              state_of_directory_option()},
+                  .run = destroy_cluster,
+                  .when_interrupted = destroying_interrupted};
+  std::ranges::move(place_options(), std::back_inserter(command.options));
+  return command;
 }
 
 }  // namespace slipway::cli

@@ -35,6 +35,15 @@ Option images_option() {
           .help = "folder with the images of machines, for a new cluster (default: the folder payload beside the release)"};
 }
 
+Option os_image_option() {
+  return {
+      .name = "--os-image",
+      .value = "FILE",
+      .help =
+          "a disk image for the machines of platforms libvirt (qcow2) and aws (raw) (default: made from the machine OS of the "
+          "release)"};
+}
+
 Result<std::string> images_folder(const Environment& environment, const Arguments& arguments, const std::string& release) {
   if (arguments.has("--images")) return absolute(arguments["--images"]);
   if (!release.empty()) {

@@ -11,6 +11,7 @@ Option state_option();               // --state
 Option state_of_directory_option();  // --state next to --dir
 Option os_repo_option();             // --os-repo
 Option images_option();              // --images
+Option os_image_option();            // --os-image
 
 // The folder with the images of machines, absolute: --images, else the folder `payload` beside `release` if that is the image
 // layout of a release folder, else that of the default release (release_store.h).

@@ -1,6 +1,7 @@
 #include "cli/machine.h"
 
 #include "cli/cluster_directory.h"
+#include "cli/discovery_image.h"
 #include "cli/local_options.h"
 
 #include "cli/output_option.h"
@@ -26,6 +27,9 @@ Option cluster_option() {
 Option wait_option() {
   return {.name = "--wait", .value = "", .help = "wait until the machines have booted or have failed to boot"};
 }
+Option live_option() {
+  return {.name = "--discovery", .value = "", .help = "machines of create --blank boot the discovery image once, not their disk"};
+}
 Option some_machines(std::string help) { return {.name = "NAME...", .value = "NAME", .help = std::move(help), .repeats = true}; }
 Option one_machine() { return {.name = "NAME", .value = "NAME", .help = "name of the machine", .required = true}; }
 
@@ -45,15 +49,33 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
     request.ignition = TRY(environment.files.read(arguments["--ignition"]).context("reading the Ignition config"));
     TRY(parse_json(*request.ignition, arguments["--ignition"]));
   }
+  if (arguments.has("--blank") != arguments.has("--discovery"))
+    return error(Code::invalid,
+                 "--blank: requires --discovery, and --discovery requires --blank: an empty disk boots a discovery image");
+  if (arguments.has("--blank") && arguments.has("--ignition"))
+    return error(Code::invalid,
+                 "--ignition: a machine with an empty disk gets its config from the discovery image, and from its installation");
+  if (arguments.has("--cacert") && !arguments.has("--discovery")) return error(Code::invalid, "--cacert: requires --discovery");
+  if (arguments.has("--discovery"))
+    request.discovery = TRY(discovery_config(environment, arguments["--discovery"], arguments["--cacert"]));
+  std::vector<int> host_ports;
+  for (const std::string& text : arguments.list("--host-port"))
+    host_ports.push_back(TRY(local::parse_host_port(text).context("--host-port")));
+  std::vector<local::NameRecord> records;
+  for (const std::string& text : arguments.list("--name-record"))
+    records.push_back(TRY(local::parse_name_record(text).context("--name-record")));
   const std::string payload = TRY(images_folder(environment, arguments, ""));
   const std::string os_repo = os_repo_folder(arguments, payload);
   const local::Images images = TRY(local::find_images(environment.files, payload));
   const local::ClusterOptions wishes{.os_repo = os_repo,
                                      .images = images,
                                      .forwards = forwards,
+                                     .records = records,
                                      .is_offline = arguments.has("--offline"),
+                                     .host_ports = host_ports,
                                      .has_egress = arguments.has("--egress")};
-  TRY(local::preflight(environment.context, environment.files, environment.runner, choice, wishes, {{names, request.ignition}}));
+  const local::MachineGroup group{.names = names, .ignition = request.ignition, .is_blank = request.discovery.has_value()};
+  TRY(local::preflight(environment.context, environment.files, environment.runner, choice, wishes, {group}));
   if (images.registry.empty() && !TRY(environment.files.info(choice.paths().config()))) {
     environment.context.log.warn(
         "{}: no images found, so machines of this cluster get no images and no registry (import a release with `slipway release "
@@ -66,9 +88,11 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
   return Ok{};
 }
 
-Result<> order(const Environment& environment, const Arguments& arguments, local::Order what, bool wait) {
+Result<> order(const Environment& environment, const Arguments& arguments, local::Order what, bool wait,
+               bool boots_live = false) {
   const local::ClusterChoice choice = TRY(choice_of(arguments));
-  TRY(local::ask(environment.context, choice, {.order = what, .machines = arguments.list("NAME..."), .wait = wait}));
+  TRY(local::ask(environment.context, choice,
+                 {.order = what, .machines = arguments.list("NAME..."), .wait = wait, .boots_live = boots_live}));
   return Ok{};
 }
 
@@ -76,7 +100,7 @@ Result<> start(const Environment& environment, const Arguments& arguments) {
   const local::ClusterChoice choice = TRY(choice_of(arguments));
   TRY(local::preflight_start(environment.context, environment.files, environment.runner, choice, arguments.list("NAME...")));
   TRY(local::ensure_owner(environment.context, environment.files, choice));
-  return order(environment, arguments, local::Order::start, arguments.has("--wait"));
+  return order(environment, arguments, local::Order::start, arguments.has("--wait"), arguments.has("--discovery"));
 }
 
 Result<> stop(const Environment& environment, const Arguments& arguments) {
@@ -89,15 +113,16 @@ Result<> stop(const Environment& environment, const Arguments& arguments) {
 }
 
 Result<> reboot(const Environment& environment, const Arguments& arguments) {
-  return order(environment, arguments, local::Order::reboot, arguments.has("--wait"));
+  return order(environment, arguments, local::Order::reboot, arguments.has("--wait"), arguments.has("--discovery"));
 }
 
 std::string table(const std::vector<local::MachineStatus>& machines) {
   std::string text = fmt::format("{:<20} {:<16} {:<16} {:<6} {}\n", "NAME", "STATE", "ADDRESS", "BOOTS", "DEPLOYMENT");
   for (const local::MachineStatus& machine : machines) {
     const std::size_t dot = machine.deployment.find('.');
-    const std::string deployment =
-        dot == std::string::npos ? "" : machine.deployment.substr(0, 12) + machine.deployment.substr(dot);
+    const std::string deployment = dot == std::string::npos ? ""
+                                                            : machine.deployment.substr(0, 12) + machine.deployment.substr(dot) +
+                                                                  (machine.is_live ? " (live)" : "");
     text += fmt::format("{:<20} {:<16} {:<16} {:<6} {}\n", machine.name, to_string(machine.state), machine.address, machine.boots,
                         deployment);
     if (!machine.reason.empty()) text += fmt::format("  {}\n", machine.reason);
@@ -205,6 +230,21 @@ Command machine_create_command() {
                   {.name = "--ignition",
                    .value = "FILE",
                    .help = "Ignition config (spec up to 3.3.0) that each machine applies before its first boot"},
+                  {.name = "--blank",
+                   .value = "",
+                   .help = "with an empty disk: the machines boot the discovery image until something is installed on it"},
+                  {.name = "--discovery",
+                   .value = "IMAGE|URL",
+                   .help = "discovery image of the machines with --blank; they use its config and the machine OS of the cluster"},
+                  {.name = "--cacert", .value = "FILE", .help = "authorities of the server of --discovery URL, PEM"},
+                  {.name = "--host-port",
+                   .value = "PORT",
+                   .help = "machines reach 127.0.0.1:PORT of this host at the first address of their network, for a new cluster",
+                   .repeats = true},
+                  {.name = "--name-record",
+                   .value = "NAME=ADDRESS",
+                   .help = "a name that machines resolve, *.NAME for all names below it, for a new cluster",
+                   .repeats = true},
                   {.name = "--forward",
                    .value = "HOSTPORT:MACHINE:PORT",
                    .help = "forward 127.0.0.1:HOSTPORT to that port, for a new cluster",
@@ -222,7 +262,7 @@ Command machine_start_command() {
   return {.words = "machine start",
           .summary = "Start machines",
           .positionals = {some_machines("names of machines (default: all)")},
-          .options = {cluster_option(), wait_option(), state_option()},
+          .options = {cluster_option(), live_option(), wait_option(), state_option()},
           .run = start};
 }
 
@@ -238,7 +278,7 @@ Command machine_reboot_command() {
   return {.words = "machine reboot",
           .summary = "Reboot machines",
           .positionals = {some_machines("names of machines (default: all)")},
-          .options = {cluster_option(), wait_option(), state_option()},
+          .options = {cluster_option(), live_option(), wait_option(), state_option()},
           .run = reboot};
 }
 

@@ -2,11 +2,17 @@
 
 #include "assets/preview/preview.h"
 #include "cli/asset_inputs.h"
+#include "cli/cluster_directory.h"
 #include "cli/create_assets.h"
+#include "cli/local_options.h"
 #include "cli/output_option.h"
+#include "cli/prices.h"
+#include "cluster/install.h"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 
 namespace slipway::cli {
 
@@ -24,6 +30,7 @@ Target target_of(const Arguments& arguments) {
 
 struct Preview {
   assets::Folder folder;
+  assets::Environment inputs;
   assets::Plan plan;
 };
 
@@ -33,18 +40,46 @@ Result<Preview> preview(const Environment& environment, const Arguments& argumen
   const assets::Request request = target_request(environment, target_of(arguments));
   assets::Environment inputs;
   if (request.target != Target::install_config) {
-    inputs = TRY(asset_inputs(environment, arguments, folder.config.config, std::nullopt, false));
+    inputs =
+        TRY(asset_inputs(environment, arguments, folder.config.config, std::nullopt, false, request.target == Target::cluster));
   }
   assets::Plan plan = TRY(assets::plan_target(request, folder, inputs, environment.random));
   for (const std::string& warning : plan.warnings) environment.context.log.warn("{}", warning);
-  return Preview{std::move(folder), std::move(plan)};
+  return Preview{std::move(folder), std::move(inputs), std::move(plan)};
+}
+
+// What `create cluster` would do on the platform. Empty for platforms without resources that slipway plans.
+Result<std::optional<provider::plan::Preview>> preview_platform(const Environment& environment, const Arguments& arguments,
+                                                                const Preview& seen) {
+  const config::InstallConfig& config = seen.folder.config.config;
+  if (target_of(arguments) != Target::cluster || !provider::has_provider(config.platform.type)) {
+    return std::optional<provider::plan::Preview>();
+  }
+  ClusterDirectory known = new_cluster_directory(environment, absolute(arguments["--dir"]), config);
+  known.id = seen.plan.assets->id;
+  const OpenedProvider machines = TRY(open_machines(environment, arguments, known, ProviderUse::new_cluster));
+  if (!machines->capabilities().plans_resources) return std::optional<provider::plan::Preview>();
+  TRY(machines->check_config(config));
+  const provider::ClusterRequest request{
+      .config = config, .id = known.id, .release = seen.inputs.release_image, .release_version = seen.inputs.release_version};
+  return std::optional(TRY(cluster::preview(environment.context, *machines, request, *seen.plan.assets)));
 }
 
 Result<> show_plan(const Environment& environment, const Arguments& arguments) {
-  const assets::Plan plan = TRY(preview(environment, arguments)).plan;
+  const Preview seen = TRY(preview(environment, arguments));
   const Target target = target_of(arguments);
-  environment.print(arguments["--output"] == "json" ? emit_json(plan_json(target, plan), JsonStyle::pretty)
-                                                    : plan_text(target, plan));
+  const auto platform = TRY(preview_platform(environment, arguments, seen));
+  std::optional<provider::plan::Costs> costs;
+  if (platform) costs = TRY(costs_on(environment, arguments, seen.folder.config.config.platform.type, platform->priced));
+  if (arguments["--output"] == "json") {
+    Json document = plan_json(target, seen.plan);
+    if (platform) document.as_object()["platform"] = provider::plan::preview_json(*platform, costs);
+    environment.print(emit_json(document, JsonStyle::pretty));
+  } else {
+    environment.print(plan_text(target, seen.plan));
+    if (platform) environment.print(provider::plan::preview_text(*platform, costs));
+  }
+  if (platform && platform->has_work()) environment.exit_status = static_cast<int>(ExitStatus::changes);
   return Ok{};
 }
 
@@ -71,8 +106,15 @@ Command command(std::string words, std::string summary, Result<> (*run_it)(const
 }  // namespace
 
 Command plan_command() {
-  Command made = command("plan", "Show which files a target of `create` would write, change and consume, and why", show_plan);
+  Command made =
+      command("plan",
+              "Show which files a target of `create` would write, change and consume, and why; for target cluster also "
+              "what would be created on the platform, and its costs",
+              show_plan);
   made.options.push_back(output_option());
+  std::ranges::move(
+      std::vector{prices_option(), os_repo_option(), images_option(), os_image_option(), state_of_directory_option()},
+      std::back_inserter(made.options));
   return made;
 }
 

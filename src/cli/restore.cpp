@@ -1,5 +1,6 @@
 #include "cluster/restore.h"
 
+#include "backup/backup_set.h"
 #include "base/text.h"
 #include "cli/cluster_commands.h"
 #include "cli/cluster_directory.h"
@@ -77,6 +78,39 @@ Result<> leave_out(const std::vector<std::string>& lost, std::vector<cluster::Ma
   return Ok{};
 }
 
+// The backup of a survivor: of the restore that is not finished, otherwise a new one.
+Result<cluster::BackupFiles> backup_of_survivor(const Environment& environment, const std::string& folder,
+                                                const std::string& work, const std::string& survivor,
+                                                const cluster::RunOnMaster& run) {
+  const std::string backups = folder + "/backup";
+  if (const std::optional<std::string> id = TRY(cluster::unfinished_backup(environment.files, work)))
+    return cluster::choose_backup(backups, backup::snapshot_name(*id), TRY(environment.files.list(backups)));
+  const cluster::Backup taken = TRY(cluster::take_survivor_backup(environment, backups, {.name = survivor, .address = {}}, run));
+  const std::size_t slash = taken.snapshot.find_last_of('/');
+  return cluster::choose_backup(backups, taken.snapshot.substr(slash + 1), TRY(environment.files.list(backups)));
+}
+
+// All masters but the survivor are lost. Those that answer must be named: their etcd may have what the survivor does not have.
+Result<> give_up_others(const Environment& environment, const std::vector<std::string>& named, const std::string& survivor,
+                        const cluster::RunOnMaster& run, cluster::RestoreRequest& request) {
+  std::vector<cluster::MasterOfBackup> others;
+  for (const cluster::MasterOfBackup& master : request.masters) {
+    if (master.name == survivor) continue;
+    request.lost.push_back(master.name);
+    if (std::ranges::find(named, master.name) == named.end()) others.push_back(master);
+  }
+  if (request.lost.size() == request.masters.size())
+    return error(Code::invalid, "--survivor: {} is not a member of its etcd: {}", survivor, join(request.lost, ", "));
+  const std::vector<std::string> answering = TRY(cluster::answering_masters(environment, others, run));
+  if (!answering.empty())
+    return error(
+        Code::conflict,
+        "{}: answers, so it is not lost, and its etcd may have newer data (start etcd there instead; to give it up, switch "
+        "it off, or use --lost {})",
+        join(answering, ", "), answering.front());
+  return leave_out(request.lost, request.masters);
+}
+
 std::string table_of_stages() {
   std::size_t name_width = 0, machines_width = 0;
   for (const cluster::RestoreStage& stage : cluster::restore_stages()) {
@@ -97,6 +131,7 @@ std::string names_of(const std::vector<cluster::MasterOfBackup>& masters) {
 
 Result<> confirm(const Environment& environment, const Arguments& arguments, const std::string& cluster,
                  const cluster::RestoreRequest& request, const cluster::RestoreCheck& check) {
+  if (!request.lost.empty()) show(fmt::format("Lost for ever:    {}\n", join(request.lost, ", ")));
   show(fmt::format(
       "Cluster:          {}\nBackup:           {}, revision {}, {} keys\nMasters:          {}\nRecovery master:  {}\n\n"
       "Stages:\n{}\n"
@@ -114,6 +149,33 @@ Result<> confirm(const Environment& environment, const Arguments& arguments, con
   return error(Code::cancelled, "nothing was changed: '{}' is not the name of the cluster", line.value_or(""));
 }
 
+struct PlannedRestore {
+  cluster::RestoreRequest request;
+  cluster::RestoreCheck check;
+};
+
+// Checks everything and asks the user. Changes nothing.
+Result<PlannedRestore> plan_restore(const Environment& environment, const Arguments& arguments, const std::string& cluster,
+                                    const std::string& work, const cluster::BackupFiles& found, const cluster::RunOnMaster& run) {
+  cluster::RestoreRequest request{.folder = work};
+  request.files = TRY(open_backup(environment, found, arguments["--identity"], work + "-files"));
+  request.masters = TRY(read_masters(environment, request.files.resources));
+  request.authorities = TRY(read_authorities(environment, request.files.resources));
+  const std::string& survivor = arguments["--survivor"];
+  if (survivor.empty()) {
+    request.lost = arguments.list("--lost");
+    TRY(leave_out(request.lost, request.masters));
+  } else {
+    TRY(give_up_others(environment, arguments.list("--lost"), survivor, run, request));
+  }
+  request.recovery = arguments.has("--master") ? arguments["--master"] : request.masters.front().name;
+  if (std::ranges::find(request.masters, request.recovery, &cluster::MasterOfBackup::name) == request.masters.end())
+    return error(Code::invalid, "--master: {} is not one of {}", request.recovery, names_of(request.masters));
+  cluster::RestoreCheck check = TRY(cluster::check_restore(environment, request, run));
+  TRY(confirm(environment, arguments, cluster, request, check));
+  return PlannedRestore{std::move(request), std::move(check)};
+}
+
 Result<> restore(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]), work = folder + "/.slipway/restore";
   const ClusterDirectory known = TRY(read_cluster_directory(environment, folder));
@@ -121,23 +183,28 @@ Result<> restore(const Environment& environment, const Arguments& arguments) {
   std::map<std::string, std::string> hosts = TRY(parse_hosts(arguments.list("--host")));
   TRY(environment.files.make_directories(folder + "/.slipway", 0700));
   const sys::FileLock lock = TRY(sys::FileLock::acquire(folder + "/.slipway/restore.lock", "restore of " + known.cluster));
-  const cluster::BackupFiles found =
-      TRY(find_backup(environment, arguments.has("--from") ? absolute(arguments["--from"]) : folder + "/backup"));
-  cluster::RestoreRequest request{.folder = work};
-  request.files = TRY(open_backup(environment, found, arguments["--identity"], work + "-files"));
-  request.masters = TRY(read_masters(environment, request.files.resources));
-  request.authorities = TRY(read_authorities(environment, request.files.resources));
-  TRY(leave_out(arguments.list("--lost"), request.masters));
-  request.recovery = arguments.has("--master") ? arguments["--master"] : request.masters.front().name;
-  if (std::ranges::find(request.masters, request.recovery, &cluster::MasterOfBackup::name) == request.masters.end())
-    return error(Code::invalid, "--master: {} is not one of {}", request.recovery, names_of(request.masters));
+  const std::string& survivor = arguments["--survivor"];
+  if (!survivor.empty() && (arguments.has("--from") || arguments.has("--master")))
+    return error(Code::invalid,
+                 "--survivor: its data are the backup, and it is the recovery master (leave out --from and --master)");
   MastersAccess masters;
   TRY(open_masters(environment, arguments, folder, std::move(hosts), masters));
-  const cluster::RestoreCheck check = TRY(cluster::check_restore(environment, request, masters.run));
-  TRY(confirm(environment, arguments, known.cluster, request, check));
-  TRY(cluster::restore(environment, api, request, check, masters.run));
+  const bool takes_backup = !survivor.empty() && !TRY(cluster::unfinished_backup(environment.files, work));
+  const cluster::BackupFiles found =
+      survivor.empty()
+          ? TRY(find_backup(environment, arguments.has("--from") ? absolute(arguments["--from"]) : folder + "/backup"))
+          : TRY(backup_of_survivor(environment, folder, work, survivor, masters.run));
+  const Result<PlannedRestore> planned = plan_restore(environment, arguments, known.cluster, work, found, masters.run);
+  if (!planned.ok()) {
+    for (const std::string& file : {found.snapshot, found.resources}) {
+      if (takes_backup) TRY(environment.files.remove(file));
+    }
+    return planned.error();
+  }
+  const PlannedRestore& plan = planned.value();
+  TRY(cluster::restore(environment, api, plan.request, plan.check, masters.run));
   TRY(environment.files.remove(work + "-files"));
-  environment.print(fmt::format("Cluster {} is back at backup {}.\n", known.cluster, request.files.id));
+  environment.print(fmt::format("Cluster {} is back at backup {}.\n", known.cluster, plan.request.files.id));
   return Ok{};
 }
 
@@ -147,7 +214,10 @@ Command restore_command() {
   return {.words = "restore",
           .summary = "Bring the control plane of a cluster back to a backup",
           .options =
-              {{.name = "--from", .value = "PATH", .help = "folder of backups, or a snapshot file (default: DIR/backup)"},
+              {{.name = "--survivor",
+                .value = "NAME",
+                .help = "the one master that is left: restore from its own data, without a backup; the others are lost"},
+               {.name = "--from", .value = "PATH", .help = "folder of backups, or a snapshot file (default: DIR/backup)"},
                {.name = "--identity", .value = "FILE", .help = "private key of age, of an encrypted backup"},
                {.name = "--master", .value = "NAME", .help = "the recovery master (default: the first that is not lost)"},
                {.name = "--lost", .value = "NAME", .help = "a master that is gone for good; it must stay off", .repeats = true},

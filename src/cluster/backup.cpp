@@ -113,6 +113,23 @@ Result<Backup> fetch_all(const Environment& environment, const Script& script, c
   return Backup{.snapshot = paths[0], .resources = paths[1], .status = status, .master = master};
 }
 
+Result<Backup> take_from(const Environment& environment, const Master& master, const BackupRequest& request, bool is_dirty,
+                         const RunOnMaster& run) {
+  const sys::Context& context = environment.context;
+  TRY(environment.files.make_directories(request.folder, 0700));
+  const std::string id = backup::backup_id(context.clock.now(), is_dirty);
+  const Script script(context, run, master, id);
+  Result<Backup> backup = fetch_all(environment, script, master, id, request);
+  if (const auto removed = script.call("remove", {}, longest_piece); !removed.ok())
+    context.log.warn("{}: /var/lib/slipway-backup was not removed: {}", master.name, removed.error().message());
+  if (backup.ok()) return backup;
+  for (const std::string& name : {backup::snapshot_name(id), backup::resources_name(id)}) {
+    for (const std::string_view suffix : {std::string_view(), backup::encrypted_suffix})
+      (void)environment.files.remove(fmt::format("{}/{}{}.new", request.folder, name, suffix)).ok();
+  }
+  return backup;
+}
+
 Result<> record(const Environment& environment, kube::Api& api, const Backup& backup, WallTime completed) {
   const Json object = {{"apiVersion", "v1"},
                        {"kind", "ConfigMap"},
@@ -189,21 +206,14 @@ Result<Backup> take_backup(const Environment& environment, kube::Api& api, const
   const std::vector<Json> nodes = TRY(kube::list(context, api, kube::types::nodes, ""));
   const std::vector<Json> pods = TRY(kube::list(context, api, kube::types::pods, "openshift-etcd", {.labels = "app=etcd"}));
   const Master master = TRY(choose_master(nodes, pods, request.master));
-  TRY(environment.files.make_directories(request.folder, 0700));
-  const std::string id = backup::backup_id(context.clock.now(), !changing.empty());
-  const Script script(context, run, master, id);
-  Result<Backup> backup = fetch_all(environment, script, master, id, request);
-  if (const auto removed = script.call("remove", {}, longest_piece); !removed.ok())
-    context.log.warn("{}: /var/lib/slipway-backup was not removed: {}", master.name, removed.error().message());
-  if (!backup.ok()) {
-    for (const std::string& name : {backup::snapshot_name(id), backup::resources_name(id)}) {
-      for (const std::string_view suffix : {std::string_view(), backup::encrypted_suffix})
-        (void)environment.files.remove(fmt::format("{}/{}{}.new", request.folder, name, suffix)).ok();
-    }
-    return backup;
-  }
-  TRY(record(environment, api, backup.value(), context.clock.now()));
+  Backup backup = TRY(take_from(environment, master, request, !changing.empty(), run));
+  TRY(record(environment, api, backup, context.clock.now()));
   return backup;
+}
+
+Result<Backup> take_survivor_backup(const Environment& environment, const std::string& folder, const Master& master,
+                                    const RunOnMaster& run) {
+  return take_from(environment, master, {.folder = folder}, true, run);
 }
 
 std::vector<std::string> root_command_by_ssh(const std::string& host, const std::vector<std::string>& keys,

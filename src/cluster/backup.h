@@ -52,6 +52,11 @@ std::vector<std::string> changing_operators(const std::vector<Json>& cluster_ope
 //   time    that of copying the database of etcd
 Result<Backup> take_backup(const Environment& environment, kube::Api& api, const BackupRequest& request, const RunOnMaster& run);
 
+// Takes a backup of a master whose etcd has lost its quorum, without the API: what this member knows. Its name says that it may
+// be dirty. errors: those of take_backup
+Result<Backup> take_survivor_backup(const Environment& environment, const std::string& folder, const Master& master,
+                                    const RunOnMaster& run);
+
 // The command that runs a command as root on a master by SSH, as user core. Unknown host keys are added to `known_hosts`.
 //
 //   host    name or address

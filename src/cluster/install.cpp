@@ -77,6 +77,11 @@ Result<bool> is_bootstrap_removed(const sys::Context& context, provider::Provide
 
 }  // namespace
 
+Result<provider::plan::Preview> preview(const sys::Context& context, provider::Provider& machines,
+                                        const provider::ClusterRequest& request, const assets::Assets& assets) {
+  return machines.preview(context, request, groups_of(TRY(machines.plan(assets.config)), assets, false));
+}
+
 Result<> install(const Environment& environment, const Installation& installation, FaultWatch& faults, Steps& steps) {
   const sys::Context& context = environment.context;
   const bool has_bootstrapped = TRY(is_bootstrap_removed(context, installation.machines));

@@ -34,6 +34,10 @@ struct Installation {
   }
 };
 
+// What install() would create on the platform. Changes nothing. errors: those of the provider
+Result<provider::plan::Preview> preview(const sys::Context& context, provider::Provider& machines,
+                                        const provider::ClusterRequest& request, const assets::Assets& assets);
+
 // Runs the preflight checks, creates the bootstrap machine, the control plane machines and the workers, waits until the control
 // plane runs on its own machines, removes the bootstrap machine, and waits for the workers and the release. Each step is an event
 // of kind "step". The same call continues an interrupted installation: existing machines are kept, and conditions that hold take

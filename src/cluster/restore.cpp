@@ -167,10 +167,12 @@ Result<> wait_for_pods(const sys::Context& context, kube::Api& api, const std::v
 }
 
 // A machine that does not come back does not hold up the others.
-Result<> report_nodes(const sys::Context& context, kube::Api& api, const std::string& began) {
+Result<> report_nodes(const sys::Context& context, kube::Api& api, const std::string& began,
+                      const std::vector<std::string>& lost) {
   std::vector<std::string> silent;
   const Result<> seen = sys::wait_for(context, "the kubelets", longest_nodes, [&]() -> Result<sys::Observation> {
-    const std::vector<Json> nodes = TRY(kube::list(context, api, kube::types::nodes, ""));
+    std::vector<Json> nodes = TRY(kube::list(context, api, kube::types::nodes, ""));
+    std::erase_if(nodes, [&](const Json& node) { return std::ranges::find(lost, kube::name_of(node)) != lost.end(); });
     const std::vector<Json> leases = TRY(kube::list(context, api, kube::types::leases, "kube-node-lease"));
     silent = silent_nodes(nodes, leases, began);
     if (silent.empty()) return sys::Observation::done();
@@ -227,6 +229,29 @@ bool share_authority(std::string_view one, std::string_view other) {
     if (other.find(trim(one.substr(at, next - at))) != std::string_view::npos) return true;
   }
   return false;
+}
+
+Result<std::optional<std::string>> unfinished_backup(sys::Files& files, const std::string& folder) {
+  const std::string path = folder + "/restore.json";
+  const std::optional<std::string> text = TRY(files.read_if_exists(path));
+  if (!text) return std::optional<std::string>();
+  return std::optional(text_of(TRY(parse_json(*text, path)), {"backup"}));
+}
+
+Result<std::vector<std::string>> answering_masters(const Environment& environment, const std::vector<MasterOfBackup>& masters,
+                                                   const RunOnMaster& run) {
+  const Machines machines(run, masters);
+  std::vector<char> answers(masters.size(), 0);
+  TRY(sys::for_each_at_once(environment.context, masters.size(), machines_at_once,
+                            [&](const sys::Context& own, std::size_t i) -> Result<> {
+                              answers[i] = machines.call(own, masters[i], {"facts"}).ok();
+                              return Ok{};
+                            }));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < masters.size(); ++i) {
+    if (answers[i]) names.push_back(masters[i].name);
+  }
+  return names;
 }
 
 std::vector<RestoreStage> restore_stages() {
@@ -312,7 +337,7 @@ Result<> restore(const Environment& environment, kube::Api& api, const RestoreRe
       {"start-other-masters", on_all({"start"})},
       {"wait-for-members", [&](const sys::Context& own) { return wait_for_members(own, machines, *recovery, request.masters); }},
       {"wait-for-pods", [&](const sys::Context& own) { return wait_for_pods(own, api, request.masters, state.began); }},
-      {"wait-for-nodes", [&](const sys::Context& own) { return report_nodes(own, api, state.began); }},
+      {"wait-for-nodes", [&](const sys::Context& own) { return report_nodes(own, api, state.began, request.lost); }},
       {"clean-up", on_all({"clean", id})},
   };
   std::vector<sys::Stage> stages;

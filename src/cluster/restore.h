@@ -5,6 +5,7 @@
 #include "backup/snapshot.h"
 #include "cluster/backup.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,16 @@ struct RestoreRequest {
   std::string authorities{};              // of etcd, PEM, from the resources of the backup
   std::vector<MasterOfBackup> masters{};  // those that exist, the recovery master among them
   std::string recovery{};                 // name of the recovery master
+  std::vector<std::string> lost{};        // names of masters that are gone for good; nothing waits for their nodes
 };
+
+// The backup of a restore that was begun in a folder and is not finished. errors: invalid
+Result<std::optional<std::string>> unfinished_backup(sys::Files& files, const std::string& folder);
+
+// Which of these masters answer: a restore from a survivor would give up what their etcd has. time: seconds for each that is
+// silent
+Result<std::vector<std::string>> answering_masters(const Environment& environment, const std::vector<MasterOfBackup>& masters,
+                                                   const RunOnMaster& run);
 
 // The procedure as a table.
 struct RestoreStage {

@@ -204,6 +204,34 @@ TEST_F(RestoreTest, AnotherBackupIsRefusedUntilTheFirstIsRestored) {
   EXPECT_NE(other.error().message().find("the restore of backup 2026-11-27_030000 on m-1 is not finished"), std::string::npos);
 }
 
+TEST_F(RestoreTest, AnUnfinishedOneNamesItsBackup) {
+  EXPECT_EQ(unfinished_backup(files, request.folder).value(), std::nullopt);
+  failing = {"data"};
+  ASSERT_FALSE(restore_it().ok());
+  EXPECT_EQ(unfinished_backup(files, request.folder).value(), "2026-11-27_030000");
+}
+
+TEST_F(RestoreTest, MastersThatAnswerAreNotLost) {
+  const sys::Context context = test.context();
+  const Environment environment{context, files, runner, random, http};
+  const Result<Names> answering = answering_masters(
+      environment, request.masters, [](const sys::Context&, const Master& master, sys::Command) -> Result<sys::Output> {
+        if (master.name == "m-0") return error(Code::conflict, "machine m-0 does not run");
+        return sys::Output{};
+      });
+  EXPECT_EQ(answering.value(), Names{"m-1"});
+}
+
+// Nothing waits for the kubelet of a machine that is gone.
+TEST_F(RestoreTest, LostMastersAreNotAwaited) {
+  kube.drop(kube::types::leases, "kube-node-lease", "m-0");
+  std::erase_if(request.masters, [](const MasterOfBackup& it) { return it.name == "m-0"; });
+  request.lost = {"m-0"};
+  const Result<> done = restore_it();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(count("stop on m-0"), 0u);
+}
+
 TEST_F(RestoreTest, ABackupThatCannotBeReadChangesNothing) {
   const sys::Context context = test.context();
   const Environment environment{context, files, runner, random, http};

@@ -16,6 +16,7 @@ namespace slipway::cluster {
 // Exit statuses of the program. The numbers are those of openshift-install.
 enum class ExitStatus {
   failure = 1,         // every other error
+  changes = 2,         // `plan cluster` has succeeded, and there is something to do
   install_config = 3,  // the install-config cannot be read or is invalid
   infrastructure = 4,  // the machines could not be created
   bootstrap = 5,       // the control plane does not run on its own machines

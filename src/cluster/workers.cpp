@@ -1,6 +1,7 @@
 #include "cluster/workers.h"
 
 #include "base/digest.h"
+#include "base/number.h"
 #include "cluster/planned_nodes.h"
 #include "cluster/ready.h"
 #include "kube/conditions.h"
@@ -103,18 +104,38 @@ Result<std::string> worker_config(const sys::Context& context, kube::Api& api) {
   return base64_decode(TRY(require_string(*secret, {"data", "userData"}).context(kube::describe(*secret))));
 }
 
-Result<> wait_until_ready(const Environment& environment, const Workers& where, const std::string& name) {
-  return kube::wait_until(environment.context, where.api, fmt::format("{} to be Ready", name), longest_join, kube::types::nodes,
-                          "", {.fields = "metadata.name=" + name},
+Result<> wait_until_ready(const Environment& environment, const Workers& where, const std::vector<std::string>& names) {
+  const std::string what =
+      names.size() == 1 ? fmt::format("{} to be Ready", names.front()) : fmt::format("{} workers to be Ready", names.size());
+  const kube::Selection selection{.fields = names.size() == 1 ? "metadata.name=" + names.front() : ""};
+  return kube::wait_until(environment.context, where.api, what, longest_join, kube::types::nodes, "", selection,
                           [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
-                            std::optional<std::string> missing = missing_nodes(found, {name}, "worker");
+                            std::optional<std::string> missing = missing_nodes(found, names, "worker");
                             if (!missing) return missing;
                             const auto machines = where.machines.list(environment.context);
-                            const std::string why = machines.ok() ? machine_problems(machines.value(), {name}) : "";
+                            const std::string why = machines.ok() ? machine_problems(machines.value(), names) : "";
                             if (!why.empty()) *missing += "; " + why;
                             return missing;
                           });
 }
+
+// Adds rows of workers to the machine table, or corrects them.
+Result<> put_rows(const sys::Context& context, kube::Api& api, const std::vector<kube::MachineRow>& wanted) {
+  return change_table(context, api, [&](kube::MachineTable& rows) {
+    bool has_changed = false;
+    for (const kube::MachineRow& row : wanted) {
+      const auto found = std::ranges::find(rows, row.name, &kube::MachineRow::name);
+      if (found != rows.end() && *found == row) continue;
+      if (found != rows.end()) rows.erase(found);
+      rows.push_back(row);
+      has_changed = true;
+    }
+    return has_changed;
+  });
+}
+
+// The number at the end of a name; -1 if there is none.
+int number_of(std::string_view name) { return parse_number<int>(name.substr(name.rfind('-') + 1)).value_or(-1); }
 
 }  // namespace
 
@@ -133,6 +154,12 @@ std::optional<std::string> worker_name_problem(const std::string& name, const ku
   const bool is_master_node = node && kube::has_role(*node, kube::master_label);
   if (!is_master_row && !is_master_node) return std::nullopt;
   return fmt::format("{} is a control plane node, not a worker", name);
+}
+
+bool is_worker(const std::string& name, const kube::MachineTable& rows, const std::optional<Json>& node) {
+  if (worker_name_problem(name, rows, node)) return false;
+  const auto row = std::ranges::find(rows, name, &kube::MachineRow::name);
+  return row != rows.end() || node || name.starts_with("worker-");
 }
 
 bool has_other_schedulable_node(const std::vector<Json>& nodes, const std::string& except) {
@@ -164,17 +191,10 @@ Result<std::string> create_worker(const Environment& environment, const Workers&
     return Ok{};
   }));
   TRY(step(context, "worker-row", fmt::format("{} is in the machine table", name), [&] {
-    return change_table(context, where.api, [&](kube::MachineTable& rows) {
-      const kube::MachineRow row{name, "worker", addresses_of(address)};
-      const auto found = std::ranges::find(rows, name, &kube::MachineRow::name);
-      if (found != rows.end() && *found == row) return false;
-      if (found != rows.end()) rows.erase(found);
-      rows.push_back(row);
-      return true;
-    });
+    return put_rows(context, where.api, {{name, "worker", addresses_of(address)}});
   }));
   TRY(step(context, "worker-ready", fmt::format("{} is Ready", name),
-           [&] { return wait_until_ready(environment, where, name); }));
+           [&] { return wait_until_ready(environment, where, {name}); }));
   return name;
 }
 
@@ -210,6 +230,53 @@ Result<> destroy_worker(const Environment& environment, const Workers& where, co
     }));
     return kube::remove(context, where.api, kube::types::nodes, "", name);
   });
+}
+
+Scaled plan_scale(std::vector<std::string> workers, std::vector<std::string> taken, int count) {
+  Scaled plan;
+  for (int i = static_cast<int>(workers.size()); i < count; ++i) {
+    plan.added.push_back(next_worker_name(taken));
+    taken.push_back(plan.added.back());
+  }
+  std::ranges::sort(workers, [](const std::string& a, const std::string& b) {
+    return std::pair(number_of(a), a) > std::pair(number_of(b), b);
+  });
+  const int surplus = static_cast<int>(workers.size()) - count;
+  if (surplus > 0) plan.removed.assign(workers.begin(), workers.begin() + surplus);
+  return plan;
+}
+
+Result<Scaled> scale_workers(const Environment& environment, const Workers& where, int count, bool force) {
+  const sys::Context& context = environment.context;
+  const ClusterMachines cluster = TRY(find_machines(environment, where));
+  std::vector<std::string> workers;
+  for (const provider::MachineStatus& machine : cluster.machines) {
+    if (is_worker(machine.name, cluster.rows, node_of(cluster, machine.name))) workers.push_back(machine.name);
+  }
+  Scaled plan = plan_scale(workers, names_of(cluster), count);
+  for (const std::string& name : plan.removed) TRY(destroy_worker(environment, where, name, force));
+  std::vector<std::string> wanted = plan.added;
+  // A worker without a node has not joined yet. One that joined and is not Ready now is not the business of this call.
+  for (const std::string& name : workers) {
+    if (std::ranges::find(plan.removed, name) == plan.removed.end() && !node_of(cluster, name)) wanted.push_back(name);
+  }
+  if (!plan.added.empty()) {
+    TRY(step(context, "worker-machines", fmt::format("{} machines are created", plan.added.size()),
+             [&]() -> Result<> { return where.machines.add_all(context, plan.added, TRY(worker_config(context, where.api))); }));
+  }
+  if (wanted.empty()) return plan;
+  TRY(step(context, "worker-rows", fmt::format("{} workers are in the machine table", wanted.size()), [&]() -> Result<> {
+    const std::vector<provider::MachineStatus> machines = TRY(where.machines.list(context));
+    std::vector<kube::MachineRow> rows;
+    for (const std::string& name : wanted) {
+      if (const provider::MachineStatus* machine = find_machine(machines, name))
+        rows.push_back({name, "worker", addresses_of(machine->address)});
+    }
+    return put_rows(context, where.api, rows);
+  }));
+  TRY(step(context, "workers-ready", fmt::format("{} workers are Ready", wanted.size()),
+           [&] { return wait_until_ready(environment, where, wanted); }));
+  return plan;
 }
 
 }  // namespace slipway::cluster

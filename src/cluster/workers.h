@@ -37,12 +37,32 @@ Result<std::string> create_worker(const Environment& environment, const Workers&
 //           why; those of the provider and of Api
 Result<> destroy_worker(const Environment& environment, const Workers& where, const std::string& name, bool force);
 
+// Adds or removes workers until the cluster has so many. New ones are created together and get the first unused names; those with
+// the highest numbers are removed, one after the other. The same call continues an interrupted call, and completes workers that
+// an earlier call left unfinished.
+//
+//   errors  as of create_worker and destroy_worker
+struct Scaled {
+  std::vector<std::string> added, removed;
+};
+Result<Scaled> scale_workers(const Environment& environment, const Workers& where, int count, bool force);
+
+// Which workers scale_workers() adds and removes. Pure.
+//
+//   workers  the names of the machines that are workers
+//   taken    all names that are in use
+Scaled plan_scale(std::vector<std::string> workers, std::vector<std::string> taken, int count);
+
 // The name of the next worker. Pure.
 std::string next_worker_name(const std::vector<std::string>& taken);
 
 // Why a worker must not have this name: another kind of machine has it. Pure.
 std::optional<std::string> worker_name_problem(const std::string& name, const kube::MachineTable& rows,
                                                const std::optional<Json>& node);
+
+// Whether a machine is a worker, by its row or its node. One that has neither counts only if its name begins with "worker-":
+// others may be masters whose Node was deleted. Pure.
+bool is_worker(const std::string& name, const kube::MachineTable& rows, const std::optional<Json>& node);
 
 // Whether another node accepts pods without tolerations, such as routers: it is Ready, schedulable and without taints that keep
 // such pods away. Pure.

@@ -37,6 +37,17 @@ TEST(NoWorker, IsAMachineOfAnotherKind) {
   EXPECT_EQ(worker_name_problem("bootstrap", {}, std::nullopt), "bootstrap is the name of the bootstrap machine");
 }
 
+TEST(Workers, AreProvedByRowOrNode) {
+  const kube::MachineTable rows = {{"master-0", "master", {}}, {"special", "worker", {}}};
+  EXPECT_TRUE(is_worker("special", rows, std::nullopt));
+  EXPECT_TRUE(is_worker("other", rows, node("other")));
+  EXPECT_TRUE(is_worker("worker-7", rows, std::nullopt)) << "its creation was interrupted";
+  EXPECT_FALSE(is_worker("master-0", rows, std::nullopt));
+  EXPECT_FALSE(is_worker("master-1", rows, std::nullopt)) << "its Node was deleted";
+  EXPECT_FALSE(is_worker("m", rows, node("m", "True", of_master)));
+  EXPECT_FALSE(is_worker("bootstrap", rows, std::nullopt));
+}
+
 TEST(OtherHome, IsANodeThatTakesOrdinaryPods) {
   const auto tainted = [](const char* effect) {
     return JsonObject{{"taints", JsonArray{{{"key", "node-role.kubernetes.io/master"}, {"effect", effect}}}}};
@@ -216,6 +227,62 @@ TEST_F(CreateWorkerTest, ContinuesAfterEachCallWhoseAnswerWasLost) {
   ASSERT_TRUE(made.ok()) << made.error().message();
   EXPECT_EQ(machines.machines.size(), 2u);
   EXPECT_EQ(rows().size(), 3u);
+}
+
+TEST(PlanScale, TakesFreeNamesAndRemovesTheLast) {
+  const auto scaled = [](std::vector<std::string> workers, int count) {
+    std::vector<std::string> taken = workers;
+    taken.emplace_back("worker-1");  // a row without a machine
+    const Scaled plan = plan_scale(std::move(workers), std::move(taken), count);
+    return std::pair(plan.added, plan.removed);
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(scaled({"worker-0"}, 3), std::pair(Names({"worker-2", "worker-3"}), Names()));
+  EXPECT_EQ(scaled({"worker-0", "worker-2", "worker-10"}, 1), std::pair(Names(), Names({"worker-10", "worker-2"})));
+  EXPECT_EQ(scaled({"worker-0"}, 1), std::pair(Names(), Names()));
+  EXPECT_EQ(scaled({"worker-0", "special"}, 1), std::pair(Names(), Names({"worker-0"}))) << "names without a number stay longest";
+}
+
+class ScaleTest : public CreateWorkerTest {
+ protected:
+  ScaleTest() {
+    kube.after_write = [this](const Json&) {
+      for (const kube::MachineRow& row : rows()) {
+        if (row.role != "worker" || kube.stored(kube::types::nodes, "", row.name) || !machines.machines.contains(row.name))
+          continue;
+        kube.put(node(row.name, "True", {{"node-role.kubernetes.io/worker", ""}}));
+      }
+    };
+  }
+
+  Result<Scaled> scale(int count) { return scale_workers(environment, where, count, false); }
+};
+
+TEST_F(ScaleTest, AddsAndRemovesWorkers) {
+  const auto more = scale(3);
+  ASSERT_TRUE(more.ok()) << more.error().message();
+  EXPECT_EQ(more->added, (std::vector<std::string>{"worker-1", "worker-2"}));
+  EXPECT_EQ(rows().size(), 4u);
+  machines.calls.clear();
+  EXPECT_TRUE(scale(3)->added.empty());
+  EXPECT_TRUE(machines.calls.empty());
+  const auto fewer = scale(1);
+  ASSERT_TRUE(fewer.ok()) << fewer.error().message();
+  EXPECT_EQ(fewer->removed, (std::vector<std::string>{"worker-2", "worker-1"}));
+  EXPECT_EQ(rows().size(), 2u);
+  EXPECT_EQ(machines.machines.size(), 1u);
+}
+
+// The machines exist, and the answer was lost: the same call lets them in.
+TEST_F(ScaleTest, ContinuesAfterAnAnswerThatWasLost) {
+  machines.after_change = [](const std::string&) -> Result<> { return error(Code::unavailable, "no answer"); };
+  EXPECT_EQ(scale(2).error().code(), Code::unavailable);
+  machines.after_change = {};
+  const auto again = scale(2);
+  ASSERT_TRUE(again.ok()) << again.error().message();
+  EXPECT_TRUE(again->added.empty());
+  EXPECT_EQ(rows().size(), 3u);
+  EXPECT_TRUE(kube.stored(kube::types::nodes, "", "worker-1"));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ std::span<const File> machine_config();      // templates of MachineConfigs (dat
 std::span<const File> os_update();           // units that end the trial of an OS (data/os-update/README.md)
 std::span<const File> manifests();           // of the release: images/manifests
 std::span<const File> components();          // manifests, static pods and configs for render commands
+std::span<const File> page();                // the web page, compressed: web/
 std::span<const File> provider();            // scripts that providers run
 
 // The content of a file. A missing file is a bug and ends the program.

@@ -3,6 +3,8 @@
 #include "ignition/data_url.h"
 #include "ignition/fields.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace slipway::ignition {
@@ -32,6 +34,12 @@ Unit make_unit(std::string name, std::string contents, bool enabled) {
 
 Dropin make_dropin(std::string_view stem, std::string contents) {
   return {.name = std::string(stem) + ".conf", .contents = std::move(contents)};
+}
+
+std::string manager_variable(std::string_view name, std::string_view value) {
+  std::string escaped;  // a single % is a specifier for systemd
+  for (const char c : value) escaped += c == '%' ? "%%" : std::string(1, c);
+  return fmt::format("DefaultEnvironment={}=\"{}\"\n", name, escaped);
 }
 
 void put(Config& config, File file) { put_into(config.storage.files, std::move(file)); }

@@ -23,6 +23,9 @@ Unit make_unit(std::string name, std::string contents, bool enabled);
 // stem: "20-logging" for 20-logging.conf
 Dropin make_dropin(std::string_view stem, std::string contents);
 
+// A line of systemd's system.conf that sets an environment variable of all units. The value has no quotes and line ends.
+std::string manager_variable(std::string_view name, std::string_view value);
+
 // Adds an item, or replaces the item with the same path or name.
 void put(Config& config, File file);
 void put(Config& config, Link link);

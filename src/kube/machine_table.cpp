@@ -107,6 +107,11 @@ const MachineRow* find_machine(const MachineTable& rows, std::string_view name) 
   return found == rows.end() ? nullptr : &*found;
 }
 
+bool is_removed(const MachineTable& rows, std::string_view name) {
+  const MachineRow* row = find_machine(rows, name);
+  return row && row->role == removed_role;
+}
+
 std::vector<std::string> names_with_role(const MachineTable& rows, std::string_view role) {
   std::vector<std::string> names;
   for (const MachineRow& row : rows) {

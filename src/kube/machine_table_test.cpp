@@ -57,6 +57,13 @@ TEST(FirstMachineRows, BelieveNoNodeThatClaimsToBeAMaster) {
                             }));
 }
 
+TEST(MachineTable, KnowsMachinesThatLeave) {
+  const MachineTable rows = {{"master-0", "master", {}}, {"master-1", "removed", {}}};
+  EXPECT_FALSE(is_removed(rows, "master-0"));
+  EXPECT_TRUE(is_removed(rows, "master-1"));
+  EXPECT_FALSE(is_removed(rows, "master-2"));
+}
+
 TEST(MachineTable, SaysWhatIsWrongWithIt) {
   for (const char* rows : {"no list", "{}", R"([{"name":"a"}])"}) {
     const auto read = parse_machine_table(table(rows));

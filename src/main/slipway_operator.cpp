@@ -1,5 +1,6 @@
 // slipway-operator, the program in the images of the embedded release: every operator, server and render command, chosen by the
 // name by which it is called.
+#include "components/assisted_controller/controller.h"
 #include "components/certificate_recovery/recovery.h"
 #include "components/cloud_credential/operator.h"
 #include "components/cloud_credential/render.h"
@@ -95,6 +96,7 @@ struct Program {
 };
 
 constexpr std::array programs = {
+    Program{"assisted-installer-controller", "start", "FLAGS", components::assisted_controller::run_start},
     Program{"certificate-recovery", "start", "FLAGS", run_certificate_recovery},
     Program{"cloud-credential-operator", "operator", "[FLAGS]", components::cloud_credential::run_operator},
     Program{"cloud-credential-operator", "render", "FLAGS", components::cloud_credential::run_render},

@@ -117,21 +117,44 @@ std::string address_of_peer(MHD_Connection* connection) {
   return peer.ok() ? to_string(peer.value()) : std::string(text);
 }
 
-// A file that is sent: read in pieces while the client takes them.
-struct OpenFile {
-  sys::Fd file;
-  std::uint64_t offset = 0;  // of the part
+// Texts and parts of files that are sent: read in pieces while the client takes them.
+struct OpenParts {
+  struct Part {
+    std::uint64_t begin = 0, end = 0;  // of the body
+    std::shared_ptr<const std::string> text{};
+    sys::Fd file{};
+    std::uint64_t offset = 0;  // of the part in the file
+  };
+  std::vector<Part> parts;  // none is empty
 
   static ssize_t read(void* self, std::uint64_t position, char* buffer, std::size_t size) {
-    const auto& open = *static_cast<const OpenFile*>(self);
+    const auto& all = static_cast<const OpenParts*>(self)->parts;
+    const auto part = std::ranges::find_if(all, [&](const Part& each) { return position < each.end; });
+    if (part == all.end()) return static_cast<ssize_t>(MHD_CONTENT_READER_END_WITH_ERROR);
+    const std::uint64_t skipped = position - part->begin;
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(size, part->end - position));
+    if (part->text) {
+      std::copy_n(part->text->data() + skipped, count, buffer);
+      return static_cast<ssize_t>(count);
+    }
     ssize_t got = 0;
     do {
-      got = pread(open.file.get(), buffer, size, static_cast<off_t>(open.offset + position));
+      got = pread(part->file.get(), buffer, count, static_cast<off_t>(part->offset + skipped));
     } while (got < 0 && errno == EINTR);
     return got > 0 ? got : static_cast<ssize_t>(MHD_CONTENT_READER_END_WITH_ERROR);
   }
-  static void close(void* self) { delete static_cast<OpenFile*>(self); }
+  static void close(void* self) { delete static_cast<OpenParts*>(self); }
 };
+
+// A regular file that has the part; closed if there is none.
+sys::Fd open_part(const FilePart& part) {
+  // O_NONBLOCK: opening a pipe would wait for its writer.
+  sys::Fd file(::open(part.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (!file.is_open() || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return sys::Fd();
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  return part.offset <= size && part.length <= size - part.offset ? std::move(file) : sys::Fd();
+}
 
 constexpr std::size_t stream_limit = 1 << 20;  // bytes that wait for a client
 
@@ -207,25 +230,36 @@ MHD_Response* make_stream_response(MHD_Connection* connection, const std::shared
   return response;
 }
 
-// Null if the file cannot be read or does not have the part.
-MHD_Response* make_file_response(const FilePart& part) {
-  // O_NONBLOCK: opening a pipe would wait for its writer.
-  auto open = std::make_unique<OpenFile>(OpenFile{
-      .file = sys::Fd(::open(part.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)), .offset = part.offset});
-  struct stat info {};
-  if (!open->file.is_open() || fstat(open->file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return nullptr;
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (part.offset > size || part.length > size - part.offset) return nullptr;
-  if (part.length == 0) return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
-  MHD_Response* response =
-      MHD_create_response_from_callback(part.length, file_piece, &OpenFile::read, open.get(), &OpenFile::close);
+std::vector<BodyPart> parts_of(const ServerAnswer& answer) {
+  return answer.file ? std::vector<BodyPart>{{.text = nullptr, .file = *answer.file}} : answer.parts;
+}
+
+std::uint64_t length_of(const std::vector<BodyPart>& parts) {
+  std::uint64_t length = 0;
+  for (const BodyPart& part : parts) length += part.length();
+  return length;
+}
+
+// Null if a file cannot be read or does not have its part.
+MHD_Response* make_parts_response(const std::vector<BodyPart>& parts) {
+  auto open = std::make_unique<OpenParts>();
+  std::uint64_t length = 0;
+  for (const BodyPart& part : parts) {
+    OpenParts::Part next{.begin = length, .end = length + part.length(), .text = part.text, .offset = part.file.offset};
+    if (!part.text) next.file = open_part(part.file);
+    if (!part.text && !next.file.is_open()) return nullptr;
+    length = next.end;
+    if (next.begin != next.end) open->parts.push_back(std::move(next));
+  }
+  if (length == 0) return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
+  MHD_Response* response = MHD_create_response_from_callback(length, file_piece, &OpenParts::read, open.get(), &OpenParts::close);
   if (response != nullptr) (void)open.release();
   return response;
 }
 
 MHD_Response* make_response(MHD_Connection* connection, const ServerAnswer& answer) {
   if (answer.stream) return make_stream_response(connection, answer.stream);
-  if (answer.file) return make_file_response(*answer.file);
+  if (const std::vector<BodyPart> parts = parts_of(answer); !parts.empty()) return make_parts_response(parts);
   if (answer.body == nullptr || answer.body->empty()) {
     return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
   }
@@ -240,7 +274,8 @@ MHD_Response* make_response(MHD_Connection* connection, const ServerAnswer& answ
 // Queues the answer on the connection; MHD_NO closes the connection.
 MHD_Result send_answer(MHD_Connection* connection, const ServerAnswer& answer) {
   MHD_Response* response = make_response(connection, answer);
-  if (response == nullptr && answer.file) return send_answer(connection, text_answer(500, "internal server error\n"));
+  if (response == nullptr && !parts_of(answer).empty())
+    return send_answer(connection, text_answer(500, "internal server error\n"));
   if (response == nullptr) return MHD_NO;
   bool fine = true;
   for (const Header& header : answer.headers) {
@@ -343,7 +378,7 @@ void HttpServer::State::restart_limit(MHD_Connection* connection, const ServerAn
   if (exchange_limit.count() == 0) return;
   Seconds limit = exchange_limit;
   if (answer != nullptr && answer->stream) limit += stream_time;
-  if (answer != nullptr && answer->file) limit += Seconds(answer->file->length / std::max<std::uint64_t>(slowest_file_rate, 1));
+  if (answer != nullptr) limit += Seconds(length_of(parts_of(*answer)) / std::max<std::uint64_t>(slowest_file_rate, 1));
   open.with_lock([&](auto& all) {
     const auto found = all.find(connection);
     if (found != all.end()) found->second.deadline = clock.steady() + limit;
@@ -395,7 +430,8 @@ MHD_Result HttpServer::State::take(MHD_Connection* connection, Exchange& exchang
     return MHD_YES;
   }
   if (exchange.answered) {
-    if (exchange.answer.file || exchange.answer.stream) restart_limit(connection, &exchange.answer);
+    if (exchange.answer.file || !exchange.answer.parts.empty() || exchange.answer.stream)
+      restart_limit(connection, &exchange.answer);
     if (exchange.answer.stream) add_stream(exchange.answer.stream);
     return send_answer(connection, exchange.answer);
   }

@@ -38,6 +38,14 @@ struct FilePart {
   std::uint64_t length = 0;
 };
 
+// One piece of a body that is put together from several.
+struct BodyPart {
+  std::shared_ptr<const std::string> text{};  // null: the part is in `file`
+  FilePart file{};
+
+  std::uint64_t length() const { return text ? text->size() : file.length; }
+};
+
 // The body of an answer that is written piece by piece, long after the handler returned: server-sent events, answers that wait
 // for something. Threads: any.
 class AnswerStream {
@@ -75,7 +83,9 @@ struct ServerAnswer {
   // Instead of `body`; sent from the disk, a piece at a time. A file that cannot be opened or that ends before the part is
   // answered with 500. A file that becomes shorter meanwhile ends the connection
   std::optional<FilePart> file{};
-  // Instead of both. The idle limit does not count while there is nothing to send. The server ends it when it is destroyed.
+  // Instead of both: sent one after the other, files as above.
+  std::vector<BodyPart> parts{};
+  // Instead of all of these. The idle limit does not count while there is nothing to send. The server ends it when it is destroyed.
   std::shared_ptr<AnswerStream> stream{};
 };
 

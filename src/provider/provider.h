@@ -11,6 +11,8 @@
 #include "base/secret.h"
 #include "config/install_config.h"
 #include "net/x509.h"
+#include "provider/plan/apply.h"
+#include "provider/plan/preview.h"
 #include "sys/context.h"
 #include "sys/events.h"
 #include "sys/runner.h"
@@ -33,7 +35,12 @@ struct ClusterSelection {
 // are known without a provider are in config/platforms.h, for example whether Nodes have the names master-0, master-1, ...
 // (names_nodes), whether machines hold virtual addresses by VRRP (holds_virtual_addresses), and how large user data may be.
 struct Capabilities {
-  bool runs_commands = false;  // run() and probe() work, without SSH
+  bool runs_commands = false;    // run() and probe() work, without SSH
+  bool adds_masters = false;     // add() and remove() work for masters, too
+  bool plans_resources = false;  // preview(), resources(), refresh() and clusters() work
+  bool marks_expiry = false;     // resources can have the time at which the cluster may be removed (option "expires")
+  // Users may create the machines of an install-config themselves, with names of their own, although slipway could create them.
+  bool has_foreign_machines = false;
 };
 
 // A planned machine.
@@ -114,6 +121,15 @@ struct BundleFile {
   std::string content;
 };
 
+// A cluster that slipway created on a platform, as its marks there show it.
+struct OwnedCluster {
+  std::string infra_id;
+  std::vector<std::string> resources{};  // keys, as in plan::Resource
+  std::optional<WallTime> created{};     // of its oldest resource whose age the platform tells
+  std::optional<WallTime> expires{};
+  std::vector<plan::Priced> priced{};
+};
+
 // Errors of all calls: unavailable, timeout: the same call may succeed later; denied: a permission or credential is missing, with
 // its name; cancelled: a stop was requested. Threads: any for list, run, probe, follow and bundle_files; one for all others.
 class Provider {
@@ -184,11 +200,35 @@ class Provider {
   // The platform's data about the machines, for a log bundle. errors: not_found: no such cluster
   virtual Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) = 0;
 
+  // Adds machines as add() does; more than one at a time where the platform can.
+  virtual Result<> add_all(const sys::Context& context, const std::vector<std::string>& names, const std::string& ignition) {
+    for (const std::string& name : names) TRY(add(context, name, ignition));
+    return Ok{};
+  }
+
+  // What create() would do, after the checks of preflight(). Changes nothing. After the bootstrap, machines that are missing
+  // are not planned: create() does not create them any more.
+  virtual Result<plan::Preview> preview(const sys::Context&, const ClusterRequest&, const std::vector<MachineGroup>&) {
+    return no_plan();
+  }
+
+  // All resources of the cluster, in the order in which remove_all() removes them.
+  virtual Result<std::vector<plan::Found>> resources(const sys::Context&) { return no_plan(); }
+
+  // Brings the journal of the cluster's resources in line with the platform. errors: conflict: another command changes them
+  virtual Result<plan::Drift> refresh(const sys::Context&) { return no_plan(); }
+
+  // The clusters that slipway created at this place, whatever their asset directories are. Sorted by infraID.
+  virtual Result<std::vector<OwnedCluster>> clusters(const sys::Context&) { return no_plan(); }
+
   // Empty if slipway knows no address. errors: not_found: no such cluster
   virtual Result<std::optional<HostAccess>> host_access() = 0;
 
   // Empty if the platform has none. errors: not_found: no such cluster
   virtual Result<std::optional<ImageRegistry>> image_registry() { return std::optional<ImageRegistry>(); }
+
+ private:
+  Error no_plan() const { return error(Code::unavailable, "{}: this platform has no resources that slipway plans", place()); }
 };
 
 }  // namespace slipway::provider

@@ -80,6 +80,9 @@ Result<> make_live(const sys::Context& context, sys::Files& files, sys::Runner& 
   if (!request.installation.device.empty()) {
     TRY(make_raw(context, files, runner, request, request.installation.first_boot));
     command.insert(command.end(), {"--install-disk", request.installation.device, raw_image(request.output)});
+  } else if (request.installation.is_by_agent) {
+    TRY(make_raw(context, files, runner, request, {}));
+    command.insert(command.end(), {"--disk-image", raw_image(request.output)});
   }
   TRY(sys::run_checked(runner, context, {.argv = command}));
   return Ok{};

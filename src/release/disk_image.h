@@ -45,8 +45,9 @@ struct FirstBoot {
 
 // What a live image from a medium writes to a disk of its machine.
 struct Installation {
-  std::string device;      // "/dev/sda"; "": nothing
-  FirstBoot first_boot{};  // from this disk
+  std::string device;        // "/dev/sda"; "": nothing
+  bool is_by_agent = false;  // slipway-agent chooses the disk, in an assisted installation
+  FirstBoot first_boot{};    // from this disk
 };
 
 struct DiskImageRequest {

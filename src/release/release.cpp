@@ -160,7 +160,7 @@ Result<Release> load(const sys::Context& context, ImageSource& source, const Ref
   Release release =
       TRY(parse_release(digest, documents.texts[std::string(references_name)], documents.texts[std::string(metadata_name)]));
   const std::string config = TRY(blob_text(context, source, reference, image.config, largest_config));
-  release.created = find_string(TRY(parse_json(config, "image config")), {"created"}).value_or("");
+  release.created = text_of(TRY(parse_json(config, "image config")), {"created"});
   release.manifests.assign(documents.names.begin(), documents.names.end());
   return release;
 }

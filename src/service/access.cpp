@@ -78,6 +78,13 @@ Result<Caller> caller_of(const World& world, std::string_view token, WallTime no
   return Caller{.kind = record->kind, .cluster = record->cluster, .infra_env = record->infra_env, .host = record->host};
 }
 
+Result<Caller> caller_of_url(const World& world, std::string_view token, WallTime now) {
+  Caller caller = TRY(caller_of(world, token, now));
+  if (caller.kind == TokenKind::image) return caller;
+  return error(Code::denied, "a token of kind {} must not be in a URL (get one for images with downloads/image-url)",
+               to_string(caller.kind));
+}
+
 std::string_view token_in(const net::ServerRequest& request) {
   constexpr std::string_view bearer = "Bearer ";
   if (const auto key = request.header("X-Secret-Key"); key && !key->empty()) return *key;
@@ -99,6 +106,10 @@ Result<> check_access(const World& world, const Caller& caller, const Audience& 
     case TokenKind::host:
       if (!audience.host) return wrong_kind;
       return check_host(world, caller, target);
+    case TokenKind::image:
+      if (!audience.image) return wrong_kind;
+      if (target.infra_env != caller.infra_env) return not_yours();
+      return Ok{};
     case TokenKind::controller: break;
   }
   if (!audience.controller) return wrong_kind;

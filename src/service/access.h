@@ -19,7 +19,7 @@ struct Caller {
 
 // Kinds of callers that a route is for, in addition to administrators.
 struct Audience {
-  bool user = false, agent = false, host = false, controller = false, anyone = false;
+  bool user = false, agent = false, host = false, controller = false, image = false, anyone = false;
 };
 
 // The objects in the path of a request; empty: not in the path.
@@ -33,7 +33,10 @@ Result<std::string> issue_token(Edit& edit, sys::Random& random, TokenRecord spe
 // The caller with this token. errors: denied: missing, unknown or expired
 Result<Caller> caller_of(const World& world, std::string_view token, WallTime now);
 
-// The token of a request: X-Secret-Key, or Authorization: Bearer. Tokens in URLs are not taken.
+// The same for a token in a URL: only tokens of images are taken there, because URLs are written to logs.
+Result<Caller> caller_of_url(const World& world, std::string_view token, WallTime now);
+
+// The token of a request: X-Secret-Key, or Authorization: Bearer.
 std::string_view token_in(const net::ServerRequest& request);
 
 // Whether the caller may use a route for this target.

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "service/api_parts.h"
+#include "web/page.h"
 
 #include <fmt/core.h>
 
@@ -47,7 +48,7 @@ Result<std::map<std::string, std::string>> parse_query(std::string_view query) {
 struct Match {
   const Route* route = nullptr;
   Target target{};
-  std::string name{};
+  std::string name{}, token{};
 };
 
 // Whether the path is that of the route. IDs must be UUIDs.
@@ -64,6 +65,10 @@ std::optional<Match> match(const Route& route, std::string_view path) {
       id = parts[i];
     } else if (wanted[i] == "{n}") {
       found.name = parts[i];
+    } else if (wanted[i] == "{t}") {
+      found.token = parts[i];
+    } else if (wanted[i] == "{v}") {
+      continue;
     } else if (wanted[i] != parts[i]) {
       return std::nullopt;
     }
@@ -78,9 +83,9 @@ struct Found {
 
 Found find_route(const net::ServerRequest& request) {
   Found found;
-  if (!request.path.starts_with(api_prefix)) return found;
-  const std::string_view path = std::string_view(request.path).substr(api_prefix.size());
-  for (const Route& route : routes()) {
+  const bool is_api = request.path.starts_with(api_prefix);
+  const std::string_view path = std::string_view(request.path).substr(is_api ? api_prefix.size() : 0);
+  for (const Route& route : is_api ? routes() : image_routes()) {
     std::optional<Match> candidate = match(route, path);
     if (!candidate) continue;
     if (route.method == request.method) {
@@ -209,10 +214,21 @@ void remove_host(Edit& edit, const std::string& key) {
 }
 
 Api::Api(net::Environment environment_, Core& core_, Feed& feed_, ApiOptions options_)
-    : environment(std::move(environment_)), core(core_), feed(feed_), options(std::move(options_)) {}
+    : environment(std::move(environment_)),
+      core(core_),
+      feed(feed_),
+      options(std::move(options_)),
+      base_image(options.live_image) {}
 
 net::ServerAnswer Api::answer(const net::ServerRequest& request) {
   if (request.path == "/health" || request.path == "/ready") return net::text_answer(200, "ok\n");
+  if (const Result<> site = web::check_site(request, options.names); !site.ok()) {
+    return error_answer(403, site.error().message());
+  }
+  if (std::optional<net::ServerAnswer> file = web::page_answer(request)) return std::move(*file);
+  if (request.method == "GET" && request.path == "/page.json") {
+    return json_answer(200, {{"kind", "assisted"}, {"needs_token", options.authenticates}});
+  }
   const Found found = find_route(request);
   if (!found.match) {
     if (found.allowed.empty()) return error_answer(404, fmt::format("there is no {}", request.path));
@@ -221,11 +237,19 @@ net::ServerAnswer Api::answer(const net::ServerRequest& request) {
     return answer;
   }
   const Route& route = *found.match->route;
-  Call call{.request = request, .caller = {}, .target = found.match->target, .name = found.match->name};
+  Call call{
+      .request = request, .caller = {}, .target = found.match->target, .name = found.match->name, .token = found.match->token};
+  auto query = parse_query(request.query);
+  if (!query.ok()) return error_answer(400, query.error().message());
+  call.query = std::move(query).value();
+  if (route.audience.image && call.token.empty()) call.token = call["image_token"];
   if (options.authenticates && !route.audience.anyone) {
-    const Result<Caller> caller = core.look([&](const World& world) { return caller_of(world, token_in(request), core.now()); });
+    const Result<Caller> caller = core.look([&](const World& world) {
+      return call.token.empty() ? caller_of(world, token_in(request), core.now()) : caller_of_url(world, call.token, core.now());
+    });
     if (!caller.ok()) return error_answer(401, caller.error().message());
     call.caller = caller.value();
+    if (!found.match->token.empty()) call.target.infra_env = call.caller.infra_env;
   }
   const auto run = [&]() -> Answer {
     TRY(core.look([&](const World& world) -> Result<> {
@@ -236,7 +260,6 @@ net::ServerAnswer Api::answer(const net::ServerRequest& request) {
       return signature.error().code() == Code::denied ? error_answer(401, signature.error().message())
                                                       : Answer(signature.error());
     }
-    call.query = TRY(parse_query(request.query));
     return route.handler(*this, call);
   };
   Answer answer = run();

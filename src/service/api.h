@@ -6,6 +6,7 @@
 #include "net/http_server.h"
 #include "service/core.h"
 #include "service/feed.h"
+#include "service/images.h"
 
 #include <string>
 
@@ -18,6 +19,9 @@ struct ApiOptions {
   std::string openshift_version{};  // that is installed
   std::string release_image{};      // its image, which hosts try to pull; empty: not tried
   std::string logs{};               // folder for the logs of hosts
+  std::string live_image{};         // file with the live image of the machine OS; empty: none
+  // Names of this server, if it asks for no token (web/page.h)
+  std::vector<std::string> names{};
 };
 
 // Threads: any.
@@ -37,6 +41,7 @@ class Api {
   Core& core;
   Feed& feed;
   const ApiOptions options;
+  const BaseImage base_image;
 };
 
 }  // namespace slipway::service

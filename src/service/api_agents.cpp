@@ -332,7 +332,8 @@ Answer get_final_ignition(Api& api, const Call& call) {
   const std::string name = fmt::format("{}.ign", assist::to_string(record->host.effective_role()));
   const std::optional<std::string> base = TRY(api.core.file(record->host.cluster, name));
   if (!base) return error(Code::conflict, "{} does not exist yet", name);
-  return file_answer(TRY(host_ignition(*record, *base)),
+  const auto infra_env = TRY(api.core.look([&](const World& world) { return infra_env_of(world, record->host.infra_env); }));
+  return file_answer(TRY(host_ignition(*record, *base, infra_env->settings)),
                      fmt::format("{}-{}.ign", assist::to_string(record->host.effective_role()), record->host.id));
 }
 

@@ -1,10 +1,12 @@
 // Clusters: their settings and their installation.
+#include "assist/gates.h"
 #include "assist/roles.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "net/x509.h"
 #include "service/api_parts.h"
+#include "service/bootstrap_config.h"
 #include "service/multipart.h"
 
 #include <fmt/core.h>
@@ -19,6 +21,8 @@ namespace {
 using assist::ClusterStatus;
 using assist::ClusterTrigger;
 using assist::HostTrigger;
+
+constexpr Milliseconds life_of_controller_token = std::chrono::hours(24);
 
 constexpr assist::Set<ClusterStatus> may_change = {ClusterStatus::insufficient, ClusterStatus::pending_for_input,
                                                    ClusterStatus::ready, ClusterStatus::adding_hosts};
@@ -98,10 +102,18 @@ void settle_roles(Edit& edit, const std::string& cluster) {
   }
 }
 
+// The controller of an installation that ends is refused, and removes itself.
+void revoke_controller_token(Edit& edit, const std::string& cluster) {
+  for (const auto& [id, token] : Table<TokenRecord>(edit.world().tokens)) {
+    if (token->kind == TokenKind::controller && token->cluster == cluster && !token->host.empty()) edit.remove(Kind::token, id);
+  }
+}
+
 Answer act(Api& api, const Call& call, ClusterTrigger what, std::optional<HostTrigger> of_hosts, std::string_view event) {
   TRY(api.core.run([&](Edit& edit) -> Result<> {
     const std::string& id = call.target.cluster;
     TRY(trigger(edit, id, what));
+    revoke_controller_token(edit, id);
     if (of_hosts) {
       for (const auto& host : edit.world().hosts_of_cluster(id)) TRY(trigger(edit, host->table_key(), *of_hosts));
     }
@@ -138,6 +150,30 @@ Result<> check_host_may_read(Api& api, const Call& call, const std::string& name
                    record->key == record->key_of_installation;
   if (!may) return error(Code::denied, "this host may not read {} now", name);
   return Ok{};
+}
+
+// bootstrap.ign with the parts of an assisted installation. Each download has a new token for the controller, and revokes the one
+// before.
+Answer complete_bootstrap_file(Api& api, const Call& call) {
+  const std::string& id = call.target.cluster;
+  const std::optional<std::string> base = TRY(api.core.file(id, "bootstrap.ign"));
+  if (!base) return error(Code::conflict, "bootstrap.ign does not exist yet: it is made when the installation is prepared");
+  const WallTime until = api.core.now() + life_of_controller_token;
+  std::string token;
+  if (api.options.authenticates) {
+    TRY(api.core.run([&](Edit& edit) -> Result<> {
+      revoke_controller_token(edit, id);
+      token = TRY(issue_token(edit, api.environment.random,
+                              {.kind = TokenKind::controller, .cluster = id, .host = call.caller.host, .expires = until}));
+      return Ok{};
+    }));
+  }
+  const auto seen =
+      api.core.look([&](const World& world) { return std::pair(look_up(world.clusters, id), world.hosts_of_cluster(id)); });
+  if (!seen.first) return error(Code::not_found, "the cluster does not exist");
+  const ControllerAccess access{
+      .url = api.options.url, .token = std::move(token), .authority = api.options.authority, .until = until};
+  return file_answer(TRY(bootstrap_ignition(*seen.first, seen.second, *base, access)), "bootstrap.ign");
 }
 
 // The kubeconfig, which trusts one more authority.
@@ -340,6 +376,17 @@ Answer put_cluster_progress(Api& api, const Call& call) {
   return empty_answer(200);
 }
 
+// Whether the steps of the page are done.
+Answer get_gates(Api& api, const Call& call) {
+  const InstallationRequest seen = api.core.look([&](const World& world) -> InstallationRequest {
+    return {look_up(world.clusters, call.target.cluster), world.hosts_of_cluster(call.target.cluster)};
+  });
+  if (!seen.cluster) return error(Code::not_found, "the cluster does not exist");
+  std::vector<assist::HostChecks> of_hosts;
+  for (const auto& each : seen.hosts) of_hosts.push_back({each->host.id, each->validations});
+  return json_answer(200, assist::to_json(assist::gates_of(seen.cluster->validations, of_hosts)));
+}
+
 Answer get_install_config(Api& api, const Call& call) {
   const InstallationRequest seen = api.core.look([&](const World& world) -> InstallationRequest {
     return {look_up(world.clusters, call.target.cluster), world.hosts_of_cluster(call.target.cluster)};
@@ -419,6 +466,8 @@ Answer get_cluster_file(Api& api, const Call& call) {
   if (!is_known) return error(Code::not_found, "there is no file '{}'", to_utf8(name));
   const bool is_user = call.caller.kind == TokenKind::admin || call.caller.kind == TokenKind::user;
   if (!is_user) TRY(check_host_may_read(api, call, name));
+  // Without authentication, hosts are not known from users.
+  if (name == "bootstrap.ign" && (!is_user || !api.options.authenticates)) return complete_bootstrap_file(api, call);
   return stored_file(api, call.target.cluster, name);
 }
 

@@ -1,6 +1,5 @@
 // Discovery environments.
 #include "service/api_parts.h"
-#include "service/discovery.h"
 
 #include <fmt/core.h>
 
@@ -8,18 +7,17 @@ namespace slipway::service {
 
 namespace {
 
-constexpr Milliseconds life_of_agent_token = std::chrono::hours(24 * 7);
-
 Result<> check_cluster_exists(const World& world, const JsonObject& given) {
   const std::string id = text_of(given, {"cluster_id"});
   if (!id.empty()) TRY(cluster_of(world, id));
   return Ok{};
 }
 
-// Tokens that register hosts, and those of the hosts themselves if `all`.
+// Tokens of images, tokens that register hosts, and those of the hosts themselves if `all`.
 void revoke_tokens(Edit& edit, const std::string& infra_env, bool all) {
   for (const auto& [id, token] : Table<TokenRecord>(edit.world().tokens)) {
-    if (token->infra_env == infra_env && (all || token->kind == TokenKind::agent)) edit.remove(Kind::token, id);
+    const bool is_of_image = token->kind == TokenKind::agent || token->kind == TokenKind::image;
+    if (token->infra_env == infra_env && (all || is_of_image)) edit.remove(Kind::token, id);
   }
 }
 
@@ -48,7 +46,7 @@ Answer create_infra_env(Api& api, const Call& call) {
     InfraEnvRecord record{
         .id = id, .name = text_of(given, {"name"}), .cluster = text_of(given, {"cluster_id"}), .settings = given};
     record.created = record.updated = edit.now();
-    TRY(discovery_ignition(record, {}));  // its override must be a config
+    TRY(check_image(api, record));
     edit.add(event_of_infra_env(record, "infra_env_registered", "registered"));
     edit.put(std::move(record));
     return Ok{};
@@ -78,7 +76,7 @@ Answer update_infra_env(Api& api, const Call& call) {
     InfraEnvRecord record = *TRY(infra_env_of(edit.world(), call.target.infra_env));
     for (const auto& member : given) record.settings[member.key()] = member.value();
     if (const std::string name = text_of(given, {"name"}); !name.empty()) record.name = name;
-    TRY(discovery_ignition(record, {}));
+    TRY(check_image(api, record));
     record.updated = edit.now();
     edit.add(event_of_infra_env(record, "infra_env_updated", "settings changed"));
     edit.put(std::move(record));
@@ -101,30 +99,11 @@ Answer delete_infra_env(Api& api, const Call& call) {
   return empty_answer(204);
 }
 
-// Each download has a token of its own, which ends after a week: an image that lies around does not stay a key.
-Answer get_infra_env_file(Api& api, const Call& call) {
-  const std::string name = call["file_name"];
-  if (name != "discovery.ign") return error(Code::not_found, "there is no such file (use file_name=discovery.ign)");
-  std::string token;
-  if (api.options.authenticates) {
-    TRY(api.core.run([&](Edit& edit) -> Result<> {
-      const auto record = TRY(infra_env_of(edit.world(), call.target.infra_env));
-      token = TRY(issue_token(edit, api.environment.random,
-                              {.kind = TokenKind::agent, .infra_env = record->id, .expires = edit.now() + life_of_agent_token}));
-      edit.add(event_of_infra_env(*record, "image_info_updated", "a discovery config with a new token was downloaded"));
-      return Ok{};
-    }));
-  }
-  const auto record = TRY(api.core.look([&](const World& world) { return infra_env_of(world, call.target.infra_env); }));
-  return file_answer(
-      TRY(discovery_ignition(*record, {.url = api.options.url, .authority = api.options.authority, .token = token})), name);
-}
-
 Answer regenerate_signing_key(Api& api, const Call& call) {
   TRY(api.core.run([&](Edit& edit) -> Result<> {
     const auto record = TRY(infra_env_of(edit.world(), call.target.infra_env));
     revoke_tokens(edit, record->id, false);
-    edit.add(event_of_infra_env(*record, "image_info_updated", "all tokens of discovery configs were revoked"));
+    edit.add(event_of_infra_env(*record, "image_info_updated", "all tokens of images and discovery configs were revoked"));
     return Ok{};
   }));
   return empty_answer(204);

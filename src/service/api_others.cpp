@@ -75,8 +75,11 @@ Answer stream_events(Api& api, const Call& call) {
     failed = std::move(page).error();
     return {};
   };
-  auto stream =
-      api.feed.subscribe({.cluster = scope.cluster, .infra_env = scope.infra_env, .host = call["host_id"]}, *last, missed);
+  auto stream = api.feed.subscribe({.cluster = scope.cluster,
+                                    .infra_env = scope.infra_env,
+                                    .host = call["host_id"],
+                                    .with_changes = call["changes"] == "true"},
+                                   *last, missed);
   TRY(std::move(failed));
   return net::ServerAnswer{.status = 200,
                            .headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}},
@@ -100,9 +103,12 @@ Answer create_token(Api& api, const Call& call) {
   const JsonObject body = TRY(body_object(call));
   const std::string kind_name = TRY(require_string(body, {"kind"}));
   const auto kind = find_token_kind(kind_name);
-  if (!kind || *kind == TokenKind::host) {
-    return error(Code::invalid, "kind: '{}' is not admin, user, agent or controller (hosts get their tokens when they register)",
-                 to_utf8(kind_name));
+  if (!kind || *kind == TokenKind::host || *kind == TokenKind::image) {
+    return error(
+        Code::invalid,
+        "kind: '{}' is not admin, user, agent or controller (hosts get their tokens when they register, images with their "
+        "URL)",
+        to_utf8(kind_name));
   }
   TokenRecord spec{.kind = *kind, .cluster = text_of(body, {"cluster_id"}), .infra_env = text_of(body, {"infra_env_id"})};
   const bool has_cluster = !spec.cluster.empty(), has_infra_env = !spec.infra_env.empty();

@@ -19,6 +19,7 @@ struct Call {
   Caller caller;
   Target target;                               // of the path; the objects exist
   std::string name{};                          // the last, free part of the path
+  std::string token{};                         // of an image, from the URL; empty: none
   std::map<std::string, std::string> query{};  // decoded
 
   std::string operator[](const std::string& key) const {
@@ -37,7 +38,14 @@ struct Route {
   Audience audience;
   Handler handler;
 };
-std::span<const Route> routes();
+std::span<const Route> routes();        // below api_prefix
+std::span<const Route> image_routes();  // with the whole path; {t} token of an image, {v} any value
+
+// Whether the discovery config of the environment can be made, and fits into an image. errors: invalid
+Result<> check_image(const Api& api, const InfraEnvRecord& record);
+
+// Files of a discovery environment that are not images.
+inline bool is_infra_env_file(std::string_view name) { return name == "discovery.ign" || name == "ipxe-script"; }
 
 net::ServerAnswer json_answer(int status, const Json& body);
 net::ServerAnswer empty_answer(int status);
@@ -75,6 +83,7 @@ SLIPWAY_HANDLER(reset_cluster);
 SLIPWAY_HANDLER(add_hosts_to_cluster);
 SLIPWAY_HANDLER(complete_installation);
 SLIPWAY_HANDLER(put_cluster_progress);
+SLIPWAY_HANDLER(get_gates);
 SLIPWAY_HANDLER(get_install_config);
 SLIPWAY_HANDLER(update_install_config);
 SLIPWAY_HANDLER(get_ignored_validations);
@@ -97,8 +106,15 @@ SLIPWAY_HANDLER(list_infra_envs);
 SLIPWAY_HANDLER(get_infra_env);
 SLIPWAY_HANDLER(update_infra_env);
 SLIPWAY_HANDLER(delete_infra_env);
-SLIPWAY_HANDLER(get_infra_env_file);
 SLIPWAY_HANDLER(regenerate_signing_key);
+// images
+SLIPWAY_HANDLER(get_infra_env_file);
+SLIPWAY_HANDLER(get_image_url);
+SLIPWAY_HANDLER(get_presigned_url);
+SLIPWAY_HANDLER(get_image);
+SLIPWAY_HANDLER(get_image_by_path);
+SLIPWAY_HANDLER(get_pxe_initrd);
+SLIPWAY_HANDLER(get_boot_artifact);
 // hosts, for users
 SLIPWAY_HANDLER(list_hosts);
 SLIPWAY_HANDLER(get_host);

@@ -14,14 +14,15 @@ struct DiscoveryInputs {
   std::string token;      // of an agent; empty: the service does not authenticate
 };
 
-// The Ignition config of a discovery image: the agent, its credential, the SSH key, and the user's own config merged over it.
-// errors: invalid: the user's config
+// The Ignition config of a discovery image: the agent, its credential, the SSH key, proxies, static networks, and the user's own
+// config merged over it. errors: invalid: the user's config
 Result<std::string> discovery_ignition(const InfraEnvRecord& record, const DiscoveryInputs& inputs);
 
 // The config of the installed system: that of the role, with the name of the host and the user's own config merged over it.
 //
-//   base    master.ign or worker.ign
-//   errors  invalid: one of the configs
-Result<std::string> host_ignition(const HostRecord& record, std::string_view base);
+//   base      master.ign or worker.ign
+//   settings  of its discovery environment, with the static networks of its hosts
+//   errors    invalid: one of the configs
+Result<std::string> host_ignition(const HostRecord& record, std::string_view base, const JsonObject& settings = {});
 
 }  // namespace slipway::service

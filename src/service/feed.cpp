@@ -16,9 +16,20 @@ std::string event_text(const EventRecord& event) {
   return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", event.number, event.name, emit_json(view_of(event), JsonStyle::compact));
 }
 
-bool matches(const EventFilter& filter, const EventRecord& event) {
-  return (filter.cluster.empty() || filter.cluster == event.cluster) &&
-         (filter.infra_env.empty() || filter.infra_env == event.infra_env) && (filter.host.empty() || filter.host == event.host);
+// An event, or the owners of a record that changed.
+template <class Subject>
+bool matches(const EventFilter& filter, const Subject& subject) {
+  return (filter.cluster.empty() || filter.cluster == subject.cluster) &&
+         (filter.infra_env.empty() || filter.infra_env == subject.infra_env) &&
+         (filter.host.empty() || filter.host == subject.host);
+}
+
+std::string change_text(const Owners& owners) {
+  JsonObject object;
+  if (!owners.cluster.empty()) object["cluster_id"] = owners.cluster;
+  if (!owners.infra_env.empty()) object["infra_env_id"] = owners.infra_env;
+  if (!owners.host.empty()) object["host_id"] = owners.host;
+  return fmt::format("event: change\ndata: {}\n\n", emit_json(object, JsonStyle::compact));
 }
 
 }  // namespace
@@ -67,7 +78,9 @@ void Feed::take_events(const std::vector<EventRecord>& events) {
 
 void Feed::take_changes(const std::set<std::pair<Kind, std::string>>& changed) {
   state_.with_lock([&](State& state) {
-    if (!state.held.empty()) state.changed.insert(changed.begin(), changed.end());
+    const bool is_heard = !state.held.empty() ||
+                          std::ranges::any_of(state.subscribers, [](const Subscriber& each) { return each.filter.with_changes; });
+    if (is_heard) state.changed.insert(changed.begin(), changed.end());
   });
   wakeup_.notify();
 }
@@ -128,6 +141,21 @@ void Feed::forget(const std::string& key) {
   state_.with_lock([&](State& state) { state.given.erase(key); });
 }
 
+void Feed::send_changes(const std::set<std::pair<Kind, std::string>>& changed) {
+  std::vector<Owners> subjects;
+  for (const auto& [kind, key] : changed) {
+    if (std::optional<Owners> owners = owners_(kind, key)) subjects.push_back(std::move(*owners));
+  }
+  state_.with_lock([&](State& state) {
+    for (Subscriber& each : state.subscribers) {
+      if (!each.filter.with_changes) continue;
+      for (const Owners& subject : subjects) {
+        if (matches(each.filter, subject)) (void)each.stream->write(change_text(subject));
+      }
+    }
+  });
+}
+
 std::size_t Feed::held() const {
   return state_.with_lock([](const State& state) { return state.held.size(); });
 }
@@ -140,6 +168,7 @@ void Feed::run(const std::stop_token& stop) {
     const bool beats = now >= next_heartbeat;
     if (beats) next_heartbeat = now + heartbeat;
     const auto changed = state_.with_lock([](State& state) { return std::exchange(state.changed, {}); });
+    if (!changed.empty()) send_changes(changed);
     const std::set<std::string> affected = changed.empty() ? std::set<std::string>() : affected_(changed);
     const SteadyTime wake = state_.with_lock([&](State& state) {
       if (beats) {

@@ -20,6 +20,12 @@ namespace slipway::service {
 
 struct EventFilter {
   std::string cluster{}, infra_env{}, host{};  // empty: any
+  bool with_changes = false;                   // also notices that objects changed without an event
+};
+
+// What a record belongs to.
+struct Owners {
+  std::string cluster{}, infra_env{}, host{};
 };
 
 // Threads: any. The core calls take_events and take_changes.
@@ -40,10 +46,15 @@ class Feed {
     affected_ = std::move(affected);
   }
 
+  // What a changed record belongs to; nullopt if it is gone or is none that users see. Called on the feed's thread.
+  void set_owners(std::function<std::optional<Owners>(Kind kind, const std::string& key)> owners) { owners_ = std::move(owners); }
+
   void take_events(const std::vector<EventRecord>& events);
   void take_changes(const std::set<std::pair<Kind, std::string>>& changed);
 
-  // A stream of events; first those that `missed` returns, which have larger numbers than `last`.
+  // A stream of events, and of notices of changes: `event: change` with {"cluster_id"?, "infra_env_id"?, "host_id"?}, without a
+  // number. A notice is not repeated to a client that lost the connection, so clients read the objects again then. First
+  // come the events that `missed` returns, which have larger numbers than `last`.
   std::shared_ptr<net::AnswerStream> subscribe(EventFilter filter, std::int64_t last,
                                                const std::function<std::vector<EventRecord>()>& missed);
 
@@ -81,10 +92,12 @@ class Feed {
   void run(const std::stop_token& stop);
   bool answer_if_new(State& state, const std::string& key, Held& held);
   static Given given_of(const assist::Steps& steps, SteadyTime now);
+  void send_changes(const std::set<std::pair<Kind, std::string>>& changed);
 
   sys::Context context_;
   std::function<std::optional<assist::Steps>(const std::string&)> steps_;
   std::function<std::set<std::string>(const std::set<std::pair<Kind, std::string>>&)> affected_;
+  std::function<std::optional<Owners>(Kind, const std::string&)> owners_;
   Guarded<State> state_;
   sys::Wakeup wakeup_;
   std::jthread thread_;

@@ -3,6 +3,9 @@
 #include "base/findings.h"
 #include "base/text.h"
 #include "net/ip.h"
+#include "net/url.h"
+#include "net/x509.h"
+#include "service/static_network.h"
 
 #include <fmt/core.h>
 
@@ -13,7 +16,7 @@ namespace slipway::service {
 
 namespace {
 
-constexpr std::size_t longest_text = 16 * 1024, longest_list = 1000;
+constexpr std::size_t longest_text = 16 * 1024, longest_document = 512 * 1024, longest_list = 1000;
 
 using enum FieldKind;
 
@@ -50,8 +53,11 @@ constexpr std::array of_infra_env = {
     Field{"ssh_authorized_key", text},
     Field{"cpu_architecture", constant, "x86_64"},
     Field{"additional_ntp_sources", text},
-    Field{"additional_trust_bundle", text},
+    Field{"additional_trust_bundle", authorities},
     Field{"ignition_config_override", json_text},
+    Field{"image_type", constant, "full-iso"},
+    Field{"proxy", proxy},
+    Field{"static_network_config", static_networks},
 };
 
 constexpr std::array of_host = {
@@ -95,8 +101,28 @@ std::string problem_of_items(const Json& value, FieldKind kind) {
   return "";
 }
 
+std::string problem_of_proxy(const Json& value) {
+  if (!value.is_object()) return fmt::format("must be an object, is {}", kind_name(value));
+  for (const auto& member : value.get_object()) {
+    const std::string_view key = member.key();
+    if (key != "http_proxy" && key != "https_proxy" && key != "no_proxy")
+      return fmt::format("{} is not supported (use http_proxy, https_proxy and no_proxy)", to_utf8(key));
+    const auto* text = member.value().if_string();
+    if (!text) return fmt::format("{} must be a string, is {}", key, kind_name(member.value()));
+    if (text->empty()) continue;
+    const bool is_plain =
+        std::ranges::all_of(*text, [](char c) { return c > ' ' && c < 127 && c != '"' && c != '\\' && c != '$'; });
+    if (!is_plain || text->size() > longest_text) return fmt::format("{} must be text without blanks and quotes", key);
+    // The value is not shown: it may contain a password.
+    if (key != "no_proxy" && !net::parse_url(without_login(*text)).ok())
+      return fmt::format("{} is no URL like http://proxy.example.com:3128", key);
+  }
+  return "";
+}
+
 std::string problem_of_text(std::string_view value, const Field& field) {
-  if (value.size() > longest_text) return fmt::format("has {} bytes, at most {} are allowed", value.size(), longest_text);
+  const std::size_t longest = field.kind == json_text || field.kind == authorities ? longest_document : longest_text;
+  if (value.size() > longest) return fmt::format("has {} bytes, at most {} are allowed", value.size(), longest);
   const bool has_control =
       std::ranges::any_of(value, [](char c) { return (c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 127; });
   if (!is_utf8(value) || has_control) return "must be printable UTF-8 text";
@@ -105,7 +131,13 @@ std::string problem_of_text(std::string_view value, const Field& field) {
     case domain: return value.empty() || is_domain(value) ? "" : fmt::format("'{}' is no domain", value);
     case id: return value.empty() || is_uuid(value) ? "" : fmt::format("'{}' is no UUID", value);
     case constant: return value == field.only ? "" : fmt::format("'{}' is not supported (use {})", value, field.only);
+    case authorities: {
+      if (value.empty()) return "";
+      const Result<std::vector<net::CertificateInfo>> read = net::parse_certificates(value);
+      return read.ok() ? "" : read.error().message();
+    }
     case json_text: {
+      if (value.empty()) return "";
       const Result<Json> parsed = parse_json(value, "value");
       if (!parsed.ok()) return parsed.error().message();
       return parsed->is_object() ? "" : "must be a JSON object in a string";
@@ -122,6 +154,11 @@ std::string problem_of(const Json& value, const Field& field) {
       if (!number) return fmt::format("must be a number, is {}", kind_name(value));
       return *number == 1 || *number == 3 ? "" : fmt::format("{} masters are not supported (use 1 or 3)", *number);
     }
+    case proxy: return problem_of_proxy(value);
+    case static_networks: {
+      const Result<std::vector<HostNetwork>> read = parse_static_networks(value);
+      return read.ok() ? "" : read.error().message();
+    }
     case object: return value.is_object() ? "" : fmt::format("must be an object, is {}", kind_name(value));
     case list:
     case labels:
@@ -135,6 +172,12 @@ std::string problem_of(const Json& value, const Field& field) {
 }
 
 }  // namespace
+
+std::string without_login(std::string_view url) {
+  const std::size_t begin = url.find("://"), host = url.rfind('@');
+  if (begin == std::string_view::npos || host == std::string_view::npos || host < begin) return std::string(url);
+  return fmt::format("{}://{}", url.substr(0, begin), url.substr(host + 1));
+}
 
 bool is_uuid(std::string_view text) {
   if (text.size() != 36) return false;

@@ -11,7 +11,7 @@
 namespace slipway::service {
 
 enum class FieldKind : std::uint8_t {
-  text,    // at most 16 KiB
+  text,    // at most 16 KiB, as all kinds but json_text and authorities, which have 512 KiB
   secret,  // as text; never shown
   name,    // of a cluster or an environment
   domain,  // "example.com"
@@ -26,6 +26,9 @@ enum class FieldKind : std::uint8_t {
   cluster_networks,  // [{"cidr": "10.128.0.0/14", "host_prefix": 23}]
   labels,            // [{"key": "a", "value": "b"}]
   constant,          // only the value that `only` names
+  authorities,       // certificates, PEM
+  static_networks,   // static_network.h
+  proxy,             // {"http_proxy": URL, "https_proxy": URL, "no_proxy": "a,b"}
 };
 
 struct Field {
@@ -45,6 +48,9 @@ std::span<const Field> host_fields();
 
 // Whether the service shows the field again.
 bool is_secret(std::span<const Field> fields, std::string_view name);
+
+// A URL without user and password, which the service does not show.
+std::string without_login(std::string_view url);
 
 bool is_uuid(std::string_view text);
 

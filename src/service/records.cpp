@@ -68,7 +68,7 @@ void each_network(const JsonObject& settings, std::string_view key, const Add& a
   }
 }
 
-constexpr std::array<std::string_view, 5> kinds = {"admin", "user", "agent", "host", "controller"};
+constexpr std::array<std::string_view, 6> kinds = {"admin", "user", "agent", "host", "controller", "image"};
 constexpr std::array<std::string_view, 4> severities = {"info", "warning", "error", "critical"};
 
 }  // namespace

@@ -46,7 +46,6 @@ struct ClusterRecord {
   // Not kept: made again at each look.
   std::vector<assist::Validation> validations{};
   std::map<std::string, std::set<std::string>> groups{};  // assist::majority_group() by machine network
-
 };
 
 struct HostRecord {
@@ -82,6 +81,7 @@ enum class TokenKind : std::uint8_t {
   agent,       // registers hosts in the discovery environment
   host,        // one host
   controller,  // reports of one cluster
+  image,       // downloads the image of one discovery environment, in a URL
 };
 std::string_view to_string(TokenKind kind);
 std::optional<TokenKind> find_token_kind(std::string_view name);

@@ -8,6 +8,8 @@ namespace {
 
 constexpr Audience users = {.user = true};
 constexpr Audience users_and_hosts = {.user = true, .host = true, .controller = true};
+constexpr Audience images = {.image = true};
+constexpr Audience users_and_images = {.user = true, .image = true};
 constexpr Audience agents = {.agent = true};
 constexpr Audience hosts = {.host = true};
 constexpr Audience hosts_and_controllers = {.host = true, .controller = true};
@@ -31,6 +33,7 @@ constexpr std::array all = {
     Route{"POST", "/clusters/{c}/actions/allow-add-workers", users, add_hosts_to_cluster},
     Route{"POST", "/clusters/{c}/actions/complete-installation", controllers, complete_installation},
     Route{"PUT", "/clusters/{c}/progress", controllers, put_cluster_progress},
+    Route{"GET", "/clusters/{c}/gates", users, get_gates},
     Route{"GET", "/clusters/{c}/install-config", users, get_install_config},
     Route{"PATCH", "/clusters/{c}/install-config", users, update_install_config},
     Route{"GET", "/clusters/{c}/ignored-validations", users, get_ignored_validations},
@@ -52,7 +55,9 @@ constexpr std::array all = {
     Route{"GET", "/infra-envs/{i}", users, get_infra_env},
     Route{"PATCH", "/infra-envs/{i}", users, update_infra_env},
     Route{"DELETE", "/infra-envs/{i}", users, delete_infra_env},
-    Route{"GET", "/infra-envs/{i}/downloads/files", users, get_infra_env_file},
+    Route{"GET", "/infra-envs/{i}/downloads/files", users_and_images, get_infra_env_file},
+    Route{"GET", "/infra-envs/{i}/downloads/files-presigned", users, get_presigned_url},
+    Route{"GET", "/infra-envs/{i}/downloads/image-url", users, get_image_url},
     Route{"POST", "/infra-envs/{i}/regenerate-signing-key", users, regenerate_signing_key},
 
     Route{"POST", "/infra-envs/{i}/hosts", agents, register_host},
@@ -83,8 +88,18 @@ constexpr std::array all = {
     Route{"DELETE", "/tokens/{n}", administrators, delete_token},
 };
 
+// A token of an image is in the URL, because firmware and management controllers send no headers.
+constexpr std::array of_images = {
+    Route{"GET", "/images/{i}", images, get_image},
+    Route{"GET", "/images/{i}/pxe-initrd", images, get_pxe_initrd},
+    Route{"GET", "/byid/{i}/{v}/x86_64/{n}", images, get_image_by_path},
+    Route{"GET", "/bytoken/{t}/{v}/x86_64/{n}", images, get_image_by_path},
+    Route{"GET", "/boot-artifacts/{n}", everyone, get_boot_artifact},
+};
+
 }  // namespace
 
 std::span<const Route> routes() { return all; }
+std::span<const Route> image_routes() { return of_images; }
 
 }  // namespace slipway::service

@@ -34,6 +34,7 @@ const std::vector<Flag>& flags_of_serve() {
       {.name = "slipway"},
       {.name = "release"},
       {.name = "release-image"},
+      {.name = "live-image"},
       {.name = "openshift-version", .fallback = "4.20"},
       {.name = "limits-are-errors", .is_switch = true},
   };
@@ -78,6 +79,13 @@ Result<Settings> read_settings(const Flags& flags) {
   return found;
 }
 
+// The server sends no file behind a link.
+std::string without_links(const std::string& path) {
+  std::error_code problem;
+  const std::filesystem::path found = std::filesystem::canonical(path, problem);
+  return problem ? path : found.string();
+}
+
 // A token for the administrator of this machine, in a file that only root reads.
 Result<> ensure_admin_token(const net::Environment& environment, Core& core, const std::string& path) {
   const std::optional<std::string> known = TRY(environment.files.read_if_exists(path));
@@ -112,6 +120,19 @@ std::set<std::string> affected_hosts(const World& world, const std::set<std::pai
     for (const auto& each : peers) hosts.insert(each->table_key());
   }
   return hosts;
+}
+
+std::optional<Owners> owners_of(const World& world, Kind kind, const std::string& key) {
+  if (kind == Kind::cluster) return Owners{.cluster = key};
+  if (kind == Kind::host) {
+    const auto record = look_up(world.hosts, key);
+    if (record) return Owners{.cluster = record->host.cluster, .infra_env = record->host.infra_env, .host = record->host.id};
+  }
+  if (kind == Kind::infra_env) {
+    const auto record = look_up(world.infra_envs, key);
+    if (record) return Owners{.cluster = record->cluster, .infra_env = key};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -150,10 +171,17 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
            .authority = certificate ? certificate->authority : std::string(),
            .openshift_version = flags.text("openshift-version"),
            .release_image = flags.text("release-image"),
-           .logs = settings.state + "/logs"});
+           .logs = settings.state + "/logs",
+           .live_image = without_links(flags.text("live-image")),
+           .names = settings.authenticates ? std::vector<std::string>{} : std::vector<std::string>{"localhost", own_name}});
+  if (!api.options.live_image.empty()) TRY(api.base_image.content());
   feed.set_steps([&](const std::string& key) { return api.steps_of(key); });
   feed.set_peers([&](const std::set<std::pair<Kind, std::string>>& changed) {
     return core->look([&](const World& world) { return affected_hosts(world, changed); });
+  });
+
+  feed.set_owners([&](Kind kind, const std::string& key) {
+    return core->look([&](const World& world) { return owners_of(world, kind, key); });
   });
 
   net::ServerOptions options{.address = settings.address,

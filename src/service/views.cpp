@@ -82,6 +82,11 @@ Json view_of(const InfraEnvRecord& record) {
                      {"updated_at", to_rfc3339(record.updated)}};
   add_settings(view, record.settings, infra_env_fields());
   view["name"] = record.name;
+  if (Json* proxy = view.if_contains("proxy"); proxy && proxy->is_object()) {
+    for (auto& member : proxy->get_object()) member.value() = without_login(text_of(member.value(), {}));
+  }
+  if (const Json* networks = record.settings.if_contains("static_network_config"))
+    view["static_network_config"] = compact(*networks);
   view.erase("cluster_id");
   if (!record.cluster.empty()) view["cluster_id"] = record.cluster;
   return view;

@@ -1,6 +1,7 @@
 #include "sys/random.h"
 
 #include "base/check.h"
+#include "base/uuid.h"
 #include "sys/fd.h"
 
 #include <unistd.h>
@@ -45,8 +46,7 @@ Result<std::string> random_uuid(Random& random) {
   std::string digits = TRY(random_hex(random, 32));
   digits[12] = '4';
   digits[16] = "89ab"[static_cast<unsigned char>(digits[16]) % 4];
-  return digits.substr(0, 8) + "-" + digits.substr(8, 4) + "-" + digits.substr(12, 4) + "-" + digits.substr(16, 4) + "-" +
-         digits.substr(20);
+  return uuid_of_hex(digits);
 }
 
 }  // namespace slipway::sys

@@ -51,7 +51,7 @@ class RenderedCluster {
     const Json* object = view.snapshot().find(kube::types::config_maps, kube::machine_table_space, kube::machine_table_name);
     ASSERT_TRUE(object != nullptr);
     kube::MachineTable rows = kube::parse_machine_table(*object).value();
-    if (kube::find_machine(rows, name)) return;
+    std::erase_if(rows, [&](const kube::MachineRow& row) { return row.name == name; });
     rows.push_back({std::move(name), std::move(role), {}});
     put(kube::with_machine_table(*object, rows));
   }

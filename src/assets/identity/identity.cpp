@@ -8,6 +8,7 @@ namespace slipway::assets {
 namespace {
 
 constexpr std::string_view safe_alphabet = "bcdfghjklmnpqrstvwxz2456789";  // of Kubernetes; without vowels it spells no words
+constexpr std::size_t tail_length = 5;
 
 std::string stem_of(std::string_view name) {
   std::string stem;
@@ -31,9 +32,14 @@ Result<ClusterId> make_cluster_id(const config::InstallConfig& config, const Ran
   stem.resize(std::min(stem.size(), longest_stem));
   while (stem.ends_with('-')) stem.pop_back();
   Stream stream(random, "cluster id");
-  const std::string tail = TRY(sys::random_text(stream, 5, safe_alphabet));
+  const std::string tail = TRY(sys::random_text(stream, tail_length, safe_alphabet));
   const std::string uuid = TRY(sys::random_uuid(stream));
   return ClusterId{stem + "-" + tail, uuid};
+}
+
+bool is_infra_id(std::string_view text) {
+  if (text.size() < tail_length + 2 || text[text.size() - tail_length - 1] != '-') return false;
+  return text.substr(text.size() - tail_length).find_first_not_of(safe_alphabet) == std::string_view::npos;
 }
 
 Result<ServerToken> make_server_token(const Randomness& random) {

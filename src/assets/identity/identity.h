@@ -14,6 +14,9 @@ bool is_infra_id_cut(const config::InstallConfig& config);
 // openshift/installer pkg/asset/installconfig/clusterid.go. errors: those of Random
 Result<ClusterId> make_cluster_id(const config::InstallConfig& config, const Randomness& random);
 
+// Whether a text has the form of an infra ID. Other names may have it, too. Pure.
+bool is_infra_id(std::string_view text);
+
 // An address of 127.0.0.0/8, computed from the infra ID. Each cluster on a host has its own address, so each can use port 6443.
 std::string loopback_address(const ClusterId& id);
 

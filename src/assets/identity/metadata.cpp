@@ -81,12 +81,16 @@ JsonObject of_ovirt(const InstallConfig& config, const ClusterId&) {
   return {{"cluster_id", text_of(config.platform.section, {"ovirt_cluster_id"})}, {"remove_template", true}};
 }
 
+constexpr int https_port = 443;
+
 JsonObject of_vsphere(const InstallConfig& config, const ClusterId&) {
   JsonArray vcenters;
   for (const Json& each : find_array(config.platform.section, {"vcenters"})) {
-    vcenters.push_back({{"vCenter", text_of(each, {"server"})},
-                        {"username", text_of(each, {"user"})},
-                        {"password", text_of(each, {"password"})}});
+    JsonObject made = {
+        {"vCenter", text_of(each, {"server"})}, {"username", text_of(each, {"user"})}, {"password", text_of(each, {"password"})}};
+    // openshift-install does not write it and ignores it.
+    if (const int port = integer_of(each, {"port"}); port != 0 && port != https_port) made["port"] = port;
+    vcenters.push_back(std::move(made));
   }
   return {{"terraform_platform", "vsphere"}, {"VCenters", std::move(vcenters)}};
 }

@@ -193,9 +193,7 @@ std::string proxy_script(const InstallConfig& config) {
 
 std::string manager_environment(const InstallConfig& config) {
   return "[Manager]\n" + for_each_variable(config, [](std::string_view name, const std::string& value) {
-           std::string escaped;  // a single % is a specifier for systemd
-           for (const char c : value) escaped += c == '%' ? "%%" : std::string(1, c);
-           return fmt::format("DefaultEnvironment={}=\"{}\"\n", name, escaped);
+           return ignition::manager_variable(name, value);
          });
 }
 

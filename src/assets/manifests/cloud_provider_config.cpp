@@ -107,9 +107,15 @@ std::string vsphere_yaml(const InstallConfig& config) {
 
 }  // namespace
 
-bool has_cloud_provider_config(const InstallConfig& config) { return config.platform.type == "vsphere"; }
+bool has_cloud_provider_config(const InstallConfig& config) {
+  return config.platform.type == "vsphere" || config.platform.type == "aws";
+}
 
 Json cloud_provider_config(const InstallConfig& config, const ClusterId& id) {
+  // The API server of OpenShift fails if the ConfigMap exists and has no text.
+  if (config.platform.type == "aws") {
+    return config_map("openshift-config", cloud_provider_config_name, {{cloud_provider_config_key, "[Global]\n"}});
+  }
   const std::string text = has_preview_gate(config, "VSphereMultiVCenters") ? vsphere_yaml(config) : vsphere_ini(config, id);
   return config_map("openshift-config", cloud_provider_config_name, {{cloud_provider_config_key, text}});
 }

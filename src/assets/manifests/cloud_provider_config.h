@@ -1,5 +1,5 @@
-// ConfigMap cloud-provider-config: the configuration of a platform's cloud controller manager. Only for platform vsphere; slipway
-// has no providers for aws, gcp and openstack yet.
+// ConfigMap cloud-provider-config: the configuration of a platform's cloud controller manager. Only for platforms aws and
+// vsphere; slipway has no providers for gcp and openstack yet.
 #pragma once
 
 #include "assets/assets.h"

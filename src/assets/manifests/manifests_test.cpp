@@ -398,7 +398,8 @@ TEST(CvoOverrides, OfTheUserForAnObjectThatHasAManifestIsNoSecondOne) {
   }
   ASSERT_EQ(named.size(), 1u);
   EXPECT_EQ(named[0].as_object().at("unmanaged"), Json(true)) << "as long as the bootstrap is running";
-  EXPECT_EQ(find_array(parse_json(overrides.patch, "patch").value(), {"spec", "overrides"}), JsonArray{users});
+  const Json patch = parse_json(overrides.patch, "patch").value();
+  EXPECT_EQ(find_array(patch, {"spec", "overrides"}), JsonArray{users});
 }
 
 }  // namespace

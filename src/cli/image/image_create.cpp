@@ -23,6 +23,10 @@ Result<> add_installation(const Environment& environment, const Arguments& argum
     return error(Code::invalid, "--install-disk: only a live image of --format iso writes a disk");
   if (arguments.has("--install-ignition") && !arguments.has("--install-disk"))
     return error(Code::invalid, "--install-ignition: requires --install-disk");
+  if (arguments.has("--with-disk-image") && (request.format != "iso" || arguments.has("--install-disk")))
+    return error(Code::invalid,
+                 "--with-disk-image: only for a live image of --format iso without --install-disk, which has the disk image too");
+  request.installation.is_by_agent = arguments.has("--with-disk-image");
   request.installation.device = arguments["--install-disk"];
   if (!request.installation.device.empty() && !request.installation.device.starts_with("/dev/"))
     return error(Code::invalid, "--install-disk: {} is not a device of the machine, such as /dev/sda",
@@ -63,6 +67,10 @@ Command image_create_command() {
       {.name = "--install-disk",
        .value = "DEVICE",
        .help = "for a live image of format iso: the disk of the machine that it writes the machine OS to, without a question"});
+  options.push_back(
+      {.name = "--with-disk-image",
+       .value = "",
+       .help = "for a live image of format iso: contains what slipway-agent writes to disks in an assisted installation"});
   options.push_back(
       {.name = "--install-ignition", .value = "FILE", .help = "the Ignition config of the first boot from that disk"});
   return {.words = "image create",

@@ -39,8 +39,8 @@ Masters find_masters(const Snapshot& seen, const Json& settings) {
   Masters found;
   std::vector<std::string> unconfirmed, refused;
   for (const Json* node : seen.list(kube::types::nodes)) {
-    if (!kube::has_role(*node, kube::master_label)) continue;
     const std::string name(kube::name_of(*node));
+    if (!kube::has_role(*node, kube::master_label) || kube::is_removed(rows, name)) continue;
     const kube::MachineRow* row = kube::find_machine(rows, name);
     const bool is_confirmed = row && row->role == master;
     if (!is_confirmed) {

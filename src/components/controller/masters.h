@@ -21,11 +21,10 @@ Watched machine_table_watch();
 // A node with the label node-role.kubernetes.io/master is a master if one of these is true:
 // - The machine table has a row for it with that role.
 // - The table has no row for it, but the node already runs a revision of `settings` (status.nodeStatuses, which no node writes).
-//   The node gets nothing that it does not have, and an etcd member is never removed because of a table.
+//   The node gets nothing that it does not have, and a table that is damaged costs etcd no member.
 // - The table is missing or has no master: `slipway repair` has not written it yet.
-// Any other node with the label is refused, and MachineTableDegraded names it. MastersUnconfirmed is True while a master has no
-// row.
-// row.
+// Any other node with the label is refused, and MachineTableDegraded names it, unless its row has the role "removed".
+// MastersUnconfirmed is True while a master has no row.
 //
 //   settings  of the static-pod operator that calls this
 Masters find_masters(const Snapshot& seen, const Json& settings);

@@ -92,6 +92,15 @@ TEST(Masters, ANodeOfNoRowIsRefusedUnlessItRunsTheControlPlane) {
             "no table, run slipway repair)");
 }
 
+TEST(Masters, AMachineThatLeavesIsNone) {
+  World world;
+  world.table({{"master-0", "master", {}}, {"master-1", "removed", {}}});
+  world.runs("master-1", 2);
+  EXPECT_EQ(world.masters(), Names{"master-0"});
+  EXPECT_FALSE(world.condition("MachineTableDegraded").is_true);
+  EXPECT_FALSE(world.condition("MastersUnconfirmed").is_true);
+}
+
 TEST(Masters, WithoutATableLabelsDecide) {
   World world;
   EXPECT_EQ(world.masters(), (Names{"master-0", "master-1"}));

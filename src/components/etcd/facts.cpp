@@ -51,14 +51,32 @@ ObservedMember parse_observed(const Json& object) {
 }  // namespace
 
 MembershipInput Cluster::membership(ObservedMembers members, WallTime now) const {
+  std::set<MemberId> gone = left(members);
   return {.members = std::move(members),
           .masters = masters,
+          .left = std::move(gone),
           .replicas = install_config ? install_config->control_plane_replicas : 0,
           .is_delayed = is_delayed,
           .is_bootstrap_complete = is_bootstrap_complete,
           .is_managed = is_managed,
           .may_defragment = may_defragment,
           .now = now};
+}
+
+std::set<MemberId> Cluster::left(const ObservedMembers& members) const {
+  std::set<MemberId> gone;
+  if (kube::names_with_role(machines, "master").empty()) return gone;
+  for (const ObservedMember& it : members) {
+    const std::string host = host_of(it.member);
+    const bool is_a_masters = std::ranges::find(masters, host, &Master::address) != masters.end();
+    if (is_a_masters || it.member.name == bootstrap_name || host == bootstrap_address) continue;
+    const auto row = std::ranges::find_if(machines, [&](const kube::MachineRow& each) {
+      return each.name == it.member.name || std::ranges::find(each.addresses, host) != each.addresses.end();
+    });
+    const bool has_node = nodes.contains(it.member.name) || addresses.contains(host);
+    if (row != machines.end() ? row->role == kube::removed_role : !has_node) gone.insert(it.member.id);
+  }
+  return gone;
 }
 
 Cluster read_cluster(const Snapshot& seen) {
@@ -70,6 +88,14 @@ Cluster read_cluster(const Snapshot& seen) {
     if (address.empty()) continue;
     const Result<WallTime> since = parse_rfc3339(text_of(*node, {"metadata", "creationTimestamp"}));
     cluster.masters.push_back({std::string(kube::name_of(*node)), std::move(address), since.ok() ? since.value() : WallTime{}});
+  }
+  for (const Json* node : seen.list(kube::types::nodes)) {
+    cluster.nodes.emplace(kube::name_of(*node));
+    for (const Json& entry : find_array(*node, {"status", "addresses"})) cluster.addresses.insert(text_of(entry, {"address"}));
+  }
+  if (const Json* table = seen.find(kube::types::config_maps, kube::machine_table_space, kube::machine_table_name)) {
+    if (Result<kube::MachineTable> rows = kube::parse_machine_table(*table); rows.ok())
+      cluster.machines = std::move(rows).value();
   }
   if (const Json* endpoints = seen.find(kube::types::config_maps, space, "etcd-endpoints")) {
     cluster.bootstrap_address = text_of(*endpoints, {"metadata", "annotations", bootstrap_annotation});

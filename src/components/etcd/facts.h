@@ -5,8 +5,10 @@
 #include "components/controller/view.h"
 #include "components/etcd/membership.h"
 #include "components/render/inputs.h"
+#include "kube/machine_table.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,15 +21,23 @@ inline constexpr std::string_view space = "openshift-etcd";
 inline constexpr std::string_view bootstrap_annotation = "alpha.installer.openshift.io/etcd-bootstrap";
 
 struct Cluster {
-  std::optional<InstallConfig> install_config{};  // nothing: missing or invalid
-  std::vector<Master> masters{};                  // of find_masters, those with an address; sorted by name
-  std::string bootstrap_address{};                // empty: the bootstrap machine has no member
+  std::optional<InstallConfig> install_config{};   // nothing: missing or invalid
+  std::vector<Master> masters{};                   // of find_masters, those with an address; sorted by name
+  std::string bootstrap_address{};                 // empty: the bootstrap machine has no member
+  kube::MachineTable machines{};                   // the machine table; empty: missing or unreadable
+  std::set<std::string, std::less<>> nodes{};      // names of all Nodes
+  std::set<std::string, std::less<>> addresses{};  // of all Nodes
   bool is_delayed = false;
   bool is_bootstrap_complete = false;
   bool is_managed = true;
   bool may_defragment = true;
 
   MembershipInput membership(ObservedMembers members, WallTime now) const;
+
+  // The members whose master left the cluster: its row in the machine table has the role "removed", or it has neither a row nor a
+  // Node, by name and by address. The member of a master at the same address is not meant. None without a table that names a
+  // master.
+  std::set<MemberId> left(const ObservedMembers& members) const;
 };
 Cluster read_cluster(const Snapshot& seen);
 

@@ -46,7 +46,7 @@ class Planner {
     Membership result;
     result.actions = actions();
     result.conditions = {running_in_cluster(), bootstrap_removed(), available(), degraded(), progressing()};
-    result.is_settled = !bootstrap_ && result.actions.empty() && unfinished_masters().empty();
+    result.is_settled = !bootstrap_ && result.actions.empty() && unfinished_masters().empty() && in_.left.empty();
     if (why_wait_for_masters(in_) && !in_.masters.empty()) result.replan_at = waiting_ends(in_);
     return result;
   }
@@ -77,7 +77,9 @@ class Planner {
   }
 
   std::vector<Action> actions() const {
-    if (!in_.is_managed || why_wait_for_masters(in_)) return {};
+    if (!in_.is_managed) return {};
+    if (std::vector<Action> removed = removals(); !removed.empty()) return removed;
+    if (why_wait_for_masters(in_)) return {};
     std::vector<Action> added = additions(), promoted = promotions();
     if (!added.empty() && (count_voters(in_.members) == 1 || promoted.empty())) return added;
     return promoted.empty() ? bootstrap_removal() : promoted;
@@ -100,11 +102,47 @@ class Planner {
     return added;
   }
 
+  bool has_left(const ObservedMember& it) const { return in_.left.contains(it.member.id); }
+
+  // The member that takes the lead from one that goes.
+  const ObservedMember* successor() const {
+    const auto found =
+        std::ranges::find_if(in_.members, [&](const ObservedMember& it) { return is_healthy_voter(&it) && !has_left(it); });
+    return found == in_.members.end() ? nullptr : &*found;
+  }
+
+  // Only members that no longer answer, one at a time. Without its member, the API server of a machine that runs on would hang,
+  // and with it the clients that are connected to it. One that answers gives up the lead.
+  std::vector<Action> removals() const {
+    if (bootstrap_ || !in_.is_bootstrap_complete || !leader() || !successor()) return {};
+    for (const ObservedMember& it : in_.members) {
+      if (!has_left(it)) continue;
+      if (it.is_leader) return {{Action::Kind::move_leader, successor()->member.id, successor()->member.name}};
+      const Action removal{Action::Kind::remove, it.member.id, name_of(it.member)};
+      if (!it.is_healthy && keeps_quorum(in_.members, removal)) return {removal};
+    }
+    return {};
+  }
+
+  // Members that left, and why they stay; empty when there are none.
+  std::string leaving() const {
+    std::vector<std::string> waiting;
+    for (const ObservedMember& it : in_.members) {
+      if (!has_left(it)) continue;
+      const bool keeps = successor() && keeps_quorum(in_.members, {Action::Kind::remove, it.member.id, {}});
+      waiting.push_back(fmt::format("{} leaves etcd{}", name_of(it.member),
+                                    !keeps          ? ", but too few of the other voting members are healthy to remove it"
+                                    : it.is_healthy ? " when its machine is off"
+                                                    : ""));
+    }
+    return join(waiting, ", ");
+  }
+
   // Only members with a published name: a member without a name may discard its data when it restarts.
   std::vector<Action> promotions() const {
     std::vector<Action> promoted;
     for (const ObservedMember& it : in_.members) {
-      if (!it.member.is_learner || !it.member.is_started() || !it.is_healthy) continue;
+      if (!it.member.is_learner || !it.member.is_started() || !it.is_healthy || has_left(it)) continue;
       const Action action{Action::Kind::promote, it.member.id, it.member.name};
       if (keeps_quorum(in_.members, action)) promoted.push_back(action);
     }
@@ -188,6 +226,7 @@ class Planner {
   Condition progressing() const {
     std::vector<std::string> pending;
     if (const std::string unfinished = unfinished_masters(); !unfinished.empty()) pending.push_back(unfinished);
+    if (std::string left = leaving(); !left.empty()) pending.push_back(std::move(left));
     if (bootstrap_) pending.emplace_back("etcd-bootstrap is still a member");
     if (pending.empty()) return {"EtcdMembersProgressing", false};
     return {"EtcdMembersProgressing", true, "MembersChanging", join(pending, "; ")};
@@ -226,7 +265,7 @@ std::string_view Action::reason() const {
     case Kind::add_learner: return "MemberAdded";
     case Kind::promote: return "MemberPromoted";
     case Kind::move_leader: return "LeaderMoved";
-    case Kind::remove: return "BootstrapMemberRemoved";
+    case Kind::remove: return name == bootstrap_name ? "BootstrapMemberRemoved" : "MemberRemoved";
     case Kind::defragment: return "MemberDefragmented";
   }
   return {};

@@ -1,5 +1,5 @@
-// Plans changes of etcd's members. During the handover, members of the masters replace the member of the bootstrap machine. No
-// step costs etcd its quorum. Pure.
+// Plans changes of etcd's members. During the handover, members of the masters replace the member of the bootstrap machine.
+// Later, members of masters that left the cluster go, and those of new masters come. No step costs etcd its quorum. Pure.
 #pragma once
 
 #include "base/time.h"
@@ -7,6 +7,7 @@
 #include "components/etcd/members.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Master {
 struct MembershipInput {
   ObservedMembers members{};
   std::vector<Master> masters{};  // sorted by name
+  std::set<MemberId> left{};      // members of masters that left the cluster (facts.h)
   int replicas = 0;               // of the control plane, from the install-config
   // One master joins only after the bootstrap, because it is the bootstrap machine itself, as in installations with OpenShift's
   // Assisted Installer (annotation openshift.io/delayed-bootstrap of the namespace).
@@ -82,6 +84,8 @@ struct Membership {
 // 2. Promote the learners. This step does not wait for masters that register later than two minutes after the first master.
 // 3. When all masters vote, move the leader to one of them. EtcdRunningInCluster becomes True.
 // 4. When ConfigMap kube-system/bootstrap says complete, remove etcd-bootstrap.
+// 5. From then on: remove the members of masters that left when they no longer answer. If one of them leads, another member takes
+//    the lead before. This comes before 1, because etcd adds no member while a voter does not work.
 Membership plan_membership(const MembershipInput& input);
 
 // The reason why no master gets an etcd member yet. Empty when all masters are registered, or two minutes after the first one

@@ -243,6 +243,72 @@ TEST(Membership, KeepsTheQuorum) {
   EXPECT_FALSE(keeps_quorum({boot, m0, dead1}, {Action::Kind::move_leader, dead1.member.id}));
 }
 
+// The masters of `members` without those that left; the machines of the others are gone.
+MembershipInput without(ObservedMembers members, const std::set<int>& left, int masters = 3) {
+  MembershipInput in = input(std::move(members), masters);
+  in.is_bootstrap_complete = true;
+  for (const int number : left) {
+    in.left.insert(static_cast<MemberId>(number + 2));
+    std::erase_if(in.masters, [&](const Master& it) { return it.node == fmt::format("master-{}", number); });
+  }
+  return in;
+}
+
+TEST(Membership, RemovesMembersOfMastersThatLeft) {
+  const ObservedMember dead1 = member("m1", "voter", "dead"), dead2 = member("m2", "voter", "dead");
+  const ObservedMember m1_leads = member("m1", "voter", "healthy", true);
+  struct Case {
+    std::string_view what;
+    ObservedMembers members;
+    std::set<int> left;
+    Doings doings;
+  };
+  const std::vector<Case> cases = {
+      {"a dead one goes at once", {m0_leads, dead1, m2}, {1}, {"removing master-1"}},
+      {"one that answers stays until its machine is off", {m0_leads, m1, m2}, {1}, {}},
+      {"one that leads hands over before", {m0, m1_leads, m2}, {1}, {"moving the leader to master-0"}},
+      {"the others must be a quorum", {m0_leads, dead1, dead2}, {1}, {}},
+      {"without a leader nothing changes", {m0, dead1, m2}, {1}, {}},
+      {"a learner goes", {m0_leads, member("m1", "learner", "new"), m2}, {1}, {"removing the member at 10.0.0.12"}},
+      {"a learner that left is not promoted", {m0_leads, member("m1", "learner", "healthy"), m2}, {1}, {}},
+      {"of two, the dead one", {m0_leads, m1, dead2}, {1, 2}, {"removing master-2"}},
+      {"the last one stays", {m0_leads}, {0}, {}},
+      {"before others are added", {m0_leads, dead1}, {1}, {"removing master-1"}},
+  };
+  for (const Case& it : cases) EXPECT_EQ(doings(plan_membership(without(it.members, it.left))), it.doings) << it.what;
+
+  EXPECT_EQ(condition(plan_membership(without({m0_leads, m1, m2}, {1})), "EtcdMembersProgressing").message,
+            "2 of 3 masters are registered; master-1 leaves etcd when its machine is off");
+  const Membership stuck = plan_membership(without({m0_leads, m1, dead2}, {1}));
+  EXPECT_FALSE(stuck.is_settled);
+  EXPECT_EQ(
+      condition(stuck, "EtcdMembersProgressing").message,
+      "master-2 is not healthy, 2 of 3 masters are registered; master-1 leaves etcd, but too few of the other voting members "
+      "are healthy to remove it");
+  MembershipInput early = without({boot, m0_leads, m1, m2}, {1});
+  early.is_bootstrap_complete = false;
+  EXPECT_EQ(doings(plan_membership(early)), Doings{}) << "not during the installation";
+  EXPECT_EQ((Action{Action::Kind::remove, 3, "master-1"}.reason()), "MemberRemoved");
+}
+
+// 3 -> 5 -> 3 masters, of which the install-config has three.
+TEST(Membership, GrowsAndShrinks) {
+  MembershipInput in = input({m0_leads, m1, m2}, 5);
+  in.is_bootstrap_complete = true;
+  EXPECT_EQ(doings(plan_membership(in)), Doings{"adding master-3 as a learner"});
+  const ObservedMember m3 = member("m3", "voter", "healthy"), m4 = member("m4", "voter", "healthy");
+  in.members.push_back(m3);
+  EXPECT_EQ(doings(plan_membership(in)), Doings{"adding master-4 as a learner"});
+  in.members.push_back(m4);
+  EXPECT_TRUE(plan_membership(in).is_settled);
+  const ObservedMember dead3 = member("m3", "voter", "dead"), dead4 = member("m4", "voter", "dead");
+  MembershipInput smaller = without({m0_leads, m1, m2, dead3, dead4}, {3, 4}, 5);
+  EXPECT_EQ(doings(plan_membership(smaller)), Doings{"removing master-3"});
+  smaller = without({m0_leads, m1, m2, dead4}, {4}, 5);
+  std::erase_if(smaller.masters, [](const Master& it) { return it.node == "master-3"; });
+  EXPECT_EQ(doings(plan_membership(smaller)), Doings{"removing master-4"});
+}
+
 // For every list: no planned step leaves fewer healthy voters than the quorum of the next list.
 TEST(Membership, NoPlanOfAnyListBreaksTheQuorum) {
   const std::vector<std::pair<std::string_view, std::string_view>> forms = {
@@ -260,9 +326,12 @@ TEST(Membership, NoPlanOfAnyListBreaksTheQuorum) {
       has_leader |= leads;
       members.push_back(member(name, role, health, leads));
     }
-    for (const int masters : {1, 3}) {
+    for (const int masters : {1, 2, 3}) {
       MembershipInput in = input(members, masters);
       in.replicas = masters;
+      for (const ObservedMember& it : members) {
+        if (masters == 2 && it.member.id == 4) in.left.insert(it.member.id);
+      }
       in.is_bootstrap_complete = code % 2 == 1;
       for (const Action& action : plan_membership(in).actions) {
         if (action.kind == Action::Kind::add_learner) continue;

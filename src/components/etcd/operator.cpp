@@ -81,6 +81,14 @@ Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime
   leaves.insert(leaves.end(), servers.begin(), servers.end());
   target.plan.add(TRY(plan_rotation(rotated_signers(), leaves, lifetimes, seen, now)));
   collect_certificates(servers, seen, target);
+  // The next machine of this name gets other keys.
+  for (const kube::MachineRow& row : cluster.machines) {
+    if (row.role != kube::removed_role) continue;
+    for (const Leaf& leaf : rotated_servers(row.name, "")) {
+      if (const Json* pair = seen.find(kube::types::secrets, leaf.secret.space, leaf.secret.name))
+        target.plan.desired_objects.push_back({kube::types::secrets, *pair, DesiredObject::How::remove});
+    }
+  }
 
   const auto bundle = [&](std::string_view name) {
     return data_of(seen.find(kube::types::config_maps, space, name), "ca-bundle.crt").value_or("");
@@ -164,10 +172,27 @@ void add_endpoints(const ObservedMembers& members, const Cluster& cluster, Targe
   target.plan.desired_objects.push_back({kube::types::config_maps, std::move(object)});
 }
 
+// ConfigMap etcd-members: the members and their state as the operator sees them, for people and for `slipway replace master`.
+void add_member_list(const ObservedMembers& members, Target& target) {
+  JsonArray list;
+  for (const ObservedMember& it : members) {
+    list.push_back({{"id", fmt::format("{:x}", it.member.id)},
+                    {"name", it.member.name},
+                    {"address", host_of(it.member)},
+                    {"votes", it.is_voter()},
+                    {"healthy", it.is_healthy},
+                    {"leads", it.is_leader}});
+  }
+  target.plan.desired_objects.push_back(
+      {kube::types::config_maps,
+       config_map(object_name(space, "etcd-members"), {{"members", emit_json(list, JsonStyle::compact)}})});
+}
+
 void add_members(const Facts& facts, const Cluster& cluster, const Json& settings, WallTime now, Target& target) {
   for (const Change& change : facts.changes) target.plan.notices.push_back({settings, change.reason, change.message});
   if (!facts.members.empty()) {
     add_endpoints(facts.members, cluster, target);
+    add_member_list(facts.members, target);
     target.conditions = plan_membership(cluster.membership(facts.members, now)).conditions;
   }
   if (!facts.unreadable.empty()) {

@@ -132,6 +132,63 @@ TEST(EtcdOperator, GivesEachMasterItsCertificates) {
             cluster.text(secrets, space, "etcd-client", "tls.crt"));
 }
 
+TEST(EtcdOperator, LetsGoOfAMasterThatLeaves) {
+  Cluster cluster;
+  cluster.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));
+  cluster.see_members("012");
+  cluster.settle();
+  EXPECT_TRUE(cluster.has(secrets, space, "etcd-peer-master-2"));
+  EXPECT_NE(cluster.text(config_maps, space, "etcd-members", "members").find(R"("name":"master-2","address":"10.97.77.13")"),
+            std::string::npos);
+  cluster.admit("master-2", "removed");
+  cluster.settle();
+  EXPECT_FALSE(cluster.has(secrets, space, "etcd-peer-master-2")) << "the next machine of this name gets another key";
+  EXPECT_EQ(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find("10.97.77.13"), std::string::npos);
+  EXPECT_FALSE(cluster.has_revision(2));
+}
+
+TEST(EtcdOperator, KnowsMembersOfMastersThatLeft) {
+  const auto member = [](MemberId id, const std::string& name, const std::string& address) {
+    return ObservedMember{.member = {.id = id, .name = name, .peer_urls = {peer_url(address)}}};
+  };
+  const ObservedMembers members = {member(1, "master-0", "10.0.0.11"), member(2, "master-1", "10.0.0.12")};
+  const kube::MachineRow row0{"master-0", "master", {"10.0.0.11"}}, row1{"master-1", "master", {"10.0.0.12"}},
+      removed1{"master-1", "removed", {"10.0.0.12"}};
+  const slipway::components::etcd::Master master0{"master-0", "10.0.0.11"}, master1{"master-1", "10.0.0.12"};
+  struct Case {
+    std::string_view what;
+    slipway::components::etcd::Cluster cluster;
+    ObservedMembers members;
+    std::set<MemberId> left;
+  };
+  const std::vector<Case> cases = {
+      {"all are masters", {.masters = {master0, master1}, .machines = {row0, row1}}, members, {}},
+      {"a row says removed", {.masters = {master0}, .machines = {row0, removed1}, .nodes = {"master-1"}}, members, {2}},
+      {"by its address, before it has started",
+       {.masters = {master0}, .machines = {row0, removed1}},
+       {members[0], member(2, "", "10.0.0.12")},
+       {2}},
+      {"neither row nor Node", {.masters = {master0}, .machines = {row0}}, members, {2}},
+      {"no row, but a Node", {.masters = {master0}, .machines = {row0}, .nodes = {"master-1"}}, members, {}},
+      {"no row, but a Node with its address",
+       {.masters = {master0}, .machines = {row0}, .addresses = {"10.0.0.12"}},
+       members,
+       {}},
+      {"a row, but no Node: it was deleted by mistake", {.masters = {master0}, .machines = {row0, row1}}, members, {}},
+      {"another master has the address of one that left",
+       {.masters = {master0, {"master-3", "10.0.0.12"}}, .machines = {row0, removed1, {"master-3", "master", {"10.0.0.12"}}}},
+       {members[0], member(3, "master-3", "10.0.0.12")},
+       {}},
+      {"no table", {.masters = {master0}}, members, {}},
+      {"a table without masters", {.masters = {master0}, .machines = {{"worker-0", "worker", {}}}}, members, {}},
+      {"the member of the bootstrap machine",
+       {.masters = {master0}, .bootstrap_address = "10.0.0.10", .machines = {row0}},
+       {members[0], member(9, "etcd-bootstrap", "10.0.0.10")},
+       {}},
+  };
+  for (const Case& it : cases) EXPECT_EQ(it.cluster.left(it.members), it.left) << it.what;
+}
+
 TEST(EtcdOperator, RotatesCertificatesWithoutARevision) {
   Cluster cluster;
   cluster.settle();

@@ -72,6 +72,7 @@ class Judge {
     if (auto wrong = check_client()) return *wrong;
     const kube::MachineRow* machine = kube::find_machine(facts_.machines, node_);
     if (!machine && !facts_.admits_by_credential) return unknown();
+    if (machine && machine->role == kube::removed_role) return removed();
     if (machine && machine->role == "master" && credential != Credential::master) {
       return leave("WrongCredential", "{} is a master, but the credential is the one of workers", node_);
     }
@@ -113,6 +114,7 @@ class Judge {
     }
     const kube::MachineRow* machine = kube::find_machine(facts_.machines, node_);
     if (!machine && !facts_.admits_by_credential) return unknown();
+    if (machine && machine->role == kube::removed_role) return removed();
     if (!facts_.nodes.contains(node_)) return leave("NodeMissing", "node {} is not registered yet", node_);
     const auto record = facts_.records.find(node_);
     const bool is_known = record != facts_.records.end();
@@ -144,6 +146,10 @@ class Judge {
   }
   Verdict unknown() const {
     return leave("UnknownMachine", "machine {} is not in the machine table of this installation", node_);
+  }
+  Verdict removed() const {
+    return leave("RemovedMachine", "machine {} has role {} in the machine table: it leaves the cluster", node_,
+                 kube::removed_role);
   }
   Verdict wrong_address(const std::string& name) const {
     return leave("WrongNames", "{} is not an address of machine {}", name, node_);
@@ -210,7 +216,7 @@ std::optional<Verdict> judge_request(const Json& request, const ApprovalFacts& f
 
 std::optional<Json> role_patch(const Json& node, const kube::MachineTable& machines) {
   const kube::MachineRow* machine = kube::find_machine(machines, find_string(node, {"metadata", "name"}).value_or(""));
-  if (!machine) return std::nullopt;
+  if (!machine || machine->role == kube::removed_role) return std::nullopt;
   const bool is_master = machine->role == "master";
   const std::vector<std::string> roles =
       is_master ? std::vector<std::string>{"master", "control-plane"} : std::vector{machine->role};

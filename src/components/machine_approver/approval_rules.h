@@ -40,8 +40,8 @@ struct ApprovalFacts {
 //
 //   - The first client certificate of a machine: a user of joining machines, with exactly the groups of that user, requests
 //     system:node:NAME in system:nodes, with the usages of a kubelet and without alternative names. NAME has a row in the machine
-//     table. A row with role master requires the credential of masters. No Node has the name, and no other key has an approval
-//     for it.
+//     table, not with role removed. A row with role master requires the credential of masters. No Node has the name, and no other
+//     key has an approval for it.
 //   - A machine that returns after its certificate expired: the same, but its Node exists, and the request has a key that had a
 //     certificate for this node before.
 //   - The renewal of a client certificate: kube-controller-manager approves it. A renewal that it does not approve is reported.

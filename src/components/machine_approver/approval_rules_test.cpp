@@ -72,6 +72,14 @@ mOACIQCbYFIKPGw/dlfLkCnM/fGU0tm+k3S/4Cp+RiH5VKM03g==
 -----END CERTIFICATE REQUEST-----
 )";
 
+TEST(ApprovalRules, AMachineThatLeavesGetsNoCertificateAndNoRole) {
+  ApprovalFacts facts = knowing({"master-0"});
+  facts.machines = {{"master-0", "removed", {"10.97.77.11"}}};
+  EXPECT_EQ(reason_of(judge_request(client_request(), facts)), "RemovedMachine");
+  EXPECT_EQ(reason_of(judge_request(serving_request(), facts)), "RemovedMachine");
+  EXPECT_EQ(role_patch({{"metadata", {{"name", "master-0"}}}}, facts.machines), std::nullopt);
+}
+
 TEST(ApprovalRules, ClientCertificatesAreForMachinesThatJoin) {
   const auto subject = [](net::SubjectName name, std::vector<std::string> dns = {}) {
     return set("request", Json(request_text(name, dns)));

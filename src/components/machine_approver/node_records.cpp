@@ -148,7 +148,7 @@ NodeRecords learn(NodeRecords records, const std::vector<RequestFacts>& requests
   for (const std::string& name : names) {
     const auto node = node_of.find(name);
     const bool has_node = node != node_of.end();
-    const bool has_row = machines && kube::find_machine(*machines, name);
+    const bool has_row = machines && kube::find_machine(*machines, name) && !kube::is_removed(*machines, name);
     const auto known = requests_of.find(name);
     const std::vector<const RequestFacts*> own = known == requests_of.end() ? std::vector<const RequestFacts*>() : known->second;
     if (!has_node && !has_row && !records.contains(name)) continue;  // a request for a name without machine

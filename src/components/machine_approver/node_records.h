@@ -76,7 +76,8 @@ std::vector<RequestFacts> read_requests(const std::vector<Json>& requests, bool 
 
 // Updates the records.
 //
-//   machines  null: the table is unknown, so no row counts as removed
+//   machines  null: the table is unknown, so no row counts as removed. A row with role removed counts as none: what joins under
+//             this name afterwards is another machine
 NodeRecords learn(NodeRecords records, const std::vector<RequestFacts>& requests, const std::vector<Json>& nodes,
                   const kube::MachineTable* machines);
 

@@ -59,6 +59,7 @@ Json node(const std::string& name, std::vector<std::string> addresses = {}) {
 }
 
 const kube::MachineTable one_row = {{"worker-0", "worker", {}}};
+const kube::MachineTable removed_row = {{"worker-0", "removed", {}}};
 const kube::MachineTable no_rows;
 constexpr const char* t1 = "2026-01-01T00:00:01Z";
 constexpr const char* t2 = "2026-01-01T00:00:02Z";
@@ -131,6 +132,7 @@ TEST(NodeRecords, ANameIsForgottenWithItsNodeAndItsRow) {
   // Node and row are gone, the request still exists. Its key and its approval do not count, and it creates no row.
   const NodeRecords gone = learn(known, facts({&old}), {}, &no_rows);
   EXPECT_EQ(gone.at("worker-0"), (NodeRecord{.since = t1}));
+  EXPECT_EQ(learn(known, facts({&old}), {}, &removed_row), gone) << "a row that says so is the same";
   EXPECT_TRUE(approvals_of(facts({&old}), gone).empty());
   EXPECT_TRUE(rows_to_add(facts({&old}), gone, no_rows).empty());
   EXPECT_TRUE(learn(gone, {}, {}, &no_rows).empty());

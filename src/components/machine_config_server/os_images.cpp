@@ -2,7 +2,6 @@
 
 #include "base/digest.h"
 #include "base/json.h"
-#include "base/number.h"
 #include "components/machine_config_server/constant_time.h"
 #include "machineconfig/os_build_files.h"
 #include "release/manifest.h"
@@ -45,14 +44,14 @@ net::ServerAnswer blob_answer(const net::ServerRequest& request, const release::
   net::ServerAnswer answer{.headers = {{"Content-Type", "application/octet-stream"},
                                        {std::string(digest_header), digest.text()},
                                        {"Accept-Ranges", "bytes"}}};
-  const RangeRequest range = parse_range(request.header("Range").value_or(""), size);
-  if (range.kind == RangeRequest::Kind::not_satisfiable) {
+  const net::RangeRequest range = net::parse_range(request.header("Range").value_or(""), size);
+  if (range.kind == net::RangeRequest::Kind::not_satisfiable) {
     net::ServerAnswer refused = refusal(416, "BLOB_UNKNOWN", "the range is behind the end of the blob");
     refused.headers.push_back({"Content-Range", fmt::format("bytes */{}", size)});
     return refused;
   }
   answer.file = net::FilePart{path, 0, size};
-  if (range.kind == RangeRequest::Kind::part) {
+  if (range.kind == net::RangeRequest::Kind::part) {
     const auto& [first, length] = range.range;
     answer.status = 206;
     answer.headers.push_back({"Content-Range", fmt::format("bytes {}-{}/{}", first, first + length - 1, size)});
@@ -142,22 +141,6 @@ Result<std::optional<net::ServerAnswer>> OsImages::find_in(const std::string& po
   net::ServerAnswer answer = net::text_answer(200, TRY(files_.read(path)), *type);
   answer.headers.push_back({std::string(digest_header), content.digest.text()});
   return Found(std::move(answer));
-}
-
-RangeRequest parse_range(std::string_view header, std::uint64_t size) {
-  constexpr std::string_view unit = "bytes=";
-  if (!header.starts_with(unit)) return {};
-  header.remove_prefix(unit.size());
-  const std::size_t dash = header.find('-');
-  if (dash == std::string_view::npos) return {};
-  const std::string_view from = header.substr(0, dash), to = header.substr(dash + 1);
-  const auto first = parse_number<std::uint64_t>(from), last = parse_number<std::uint64_t>(to);
-  if ((!from.empty() && !first) || (!to.empty() && !last) || (!first && !last)) return {};
-  if (first && last && *last < *first) return {};
-  const std::uint64_t begin = first ? *first : size - std::min(*last, size);
-  const std::uint64_t end = first && last ? std::min(*last, size - std::min<std::uint64_t>(size, 1)) + 1 : size;
-  if (begin >= size) return {.kind = RangeRequest::Kind::not_satisfiable};
-  return {.kind = RangeRequest::Kind::part, .range = {begin, end - begin}};
 }
 
 }  // namespace slipway::components::machine_config_server

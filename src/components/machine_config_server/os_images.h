@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "machineconfig/os_build.h"
+#include "net/byte_range.h"
 #include "net/http_server.h"
 #include "release/digest.h"
 #include "sys/files.h"
@@ -60,24 +61,5 @@ class OsImages {
   std::string folder_;
   Secret login_;  // "USER:PASSWORD"
 };
-
-// A part of a blob for the header Range. Pure.
-struct ByteRange {
-  std::uint64_t first = 0;
-  std::uint64_t length = 0;
-
-  bool operator==(const ByteRange&) const = default;
-};
-struct RangeRequest {
-  enum class Kind { whole, part, not_satisfiable };
-  Kind kind = Kind::whole;
-  ByteRange range{};
-
-  bool operator==(const RangeRequest&) const = default;
-};
-
-// "bytes=0-99", "bytes=100-", "bytes=-100". Headers of another form, with other units or with several ranges have no effect, as
-// RFC 9110 14.2 allows.
-RangeRequest parse_range(std::string_view header, std::uint64_t size);
 
 }  // namespace slipway::components::machine_config_server

@@ -105,41 +105,6 @@ TEST_F(OsImagesTest, ServesPartsOfBlobs) {
   EXPECT_EQ(net::find_header(behind.headers, "Content-Range"), fmt::format("bytes */{}", size));
 }
 
-TEST(ParseRange, ReadsASingleRange) {
-  using Kind = RangeRequest::Kind;
-  struct Case {
-    const char* header;
-    std::uint64_t size;
-    RangeRequest expected;
-  };
-  const RangeRequest whole, none{.kind = Kind::not_satisfiable};
-  const auto part = [](std::uint64_t first, std::uint64_t length) { return RangeRequest{Kind::part, {first, length}}; };
-  for (const Case& c : {Case{"bytes=0-0", 10, part(0, 1)},
-                        Case{"bytes=0-9", 10, part(0, 10)},
-                        Case{"bytes=2-", 10, part(2, 8)},
-                        Case{"bytes=2-99", 10, part(2, 8)},
-                        Case{"bytes=2-18446744073709551615", 10, part(2, 8)},
-                        Case{"bytes=-3", 10, part(7, 3)},
-                        Case{"bytes=-30", 10, part(0, 10)},
-                        Case{"bytes=10-", 10, none},
-                        Case{"bytes=-0", 10, none},
-                        Case{"bytes=0-", 0, none},
-                        Case{"bytes=0-0", 0, none},
-                        Case{"bytes=-1", 0, none},
-                        Case{"", 10, whole},
-                        Case{"bytes=", 10, whole},
-                        Case{"bytes=-", 10, whole},
-                        Case{"bytes=3-2", 10, whole},
-                        Case{"bytes=0-1,3-4", 10, whole},
-                        Case{"bytes=x-1", 10, whole},
-                        Case{"bytes=1-x", 10, whole},
-                        Case{"bytes=+1-2", 10, whole},
-                        Case{"bytes=18446744073709551616-", 10, whole},
-                        Case{"items=0-1", 10, whole}}) {
-    EXPECT_EQ(parse_range(c.header, c.size), c.expected) << c.header << " of " << c.size;
-  }
-}
-
 TEST_F(OsImagesTest, RefusesEverythingElse) {
   const std::string hex = manifest.substr(7), absent = "sha256:" + std::string(64, '0');
   struct Case {

@@ -181,7 +181,7 @@ TEST_F(ConfigServerTest, ServesTheRequestedVersion) {
     const net::ServerAnswer answer =
         get("/config/master", {{"Accept", fmt::format("application/vnd.coreos.ignition+json;version={}", version)}});
     ASSERT_EQ(answer.status, 200);
-    EXPECT_EQ(find_string(parse_json(*answer.body, "answer").value(), {"ignition", "version"}), version);
+    EXPECT_EQ(text_of(parse_json(*answer.body, "answer").value(), {"ignition", "version"}), version);
   }
 }
 

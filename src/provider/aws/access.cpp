@@ -1,4 +1,4 @@
-// Roles, instance profiles, and the bucket with the config of the bootstrap machine.
+// Roles, instance profiles, and the bucket with configs of machines.
 #include "provider/aws/work.h"
 
 #include "data/data.h"
@@ -86,7 +86,7 @@ Result<> remove_role(const Work& work, const Item& item) {
 
 Result<std::vector<Item>> list_profiles(const Work& work) {
   std::vector<Item> items;
-  for (const std::string& name : role_names(work.account.infra_id)) {
+  for (const std::string& name : profile_names(work.account.infra_id)) {
     const Reply reply = TRY(ask_iam(work, "GetInstanceProfile", name, {{"InstanceProfileName", name}}));
     if (reply.failure) continue;
     const Xml& found = reply.xml.at({"GetInstanceProfileResult", "InstanceProfile"});
@@ -136,6 +136,7 @@ Result<std::vector<Item>> list_buckets(const Work& work) {
   call.expected = {Failure::not_found, Failure::denied};
   const Reply tagging = TRY(work.send(call));
   std::vector<Item> items;
+  // Its creation was interrupted before it got them.
   const bool has_no_tags = tagging.failure && tagging.failure->code == "NoSuchTagSet";
   if (tagging.failure && !has_no_tags) return items;
   // Set last.
@@ -146,6 +147,7 @@ Result<std::vector<Item>> list_buckets(const Work& work) {
                    .name = name,
                    .machine = "bootstrap",
                    .id = name,
+                   .is_ours = has_no_tags || has_tag(work, tagging.xml.at({"TagSet"})),
                    .is_whole = !has_no_tags && !block.failure && block.xml.text_at({"BlockPublicPolicy"}) == "true"});
   return items;
 }
@@ -189,12 +191,6 @@ Result<> remove_bucket(const Work& work, const Item& item) {
   return Ok{};
 }
 
-Result<std::vector<Item>> list_objects(const Work& work) {
-  std::vector<Item> items;
-  if (std::optional<Item> found = TRY(read_object(work))) items.push_back(*std::move(found));
-  return items;
-}
-
 Result<Item> create_object(const Work& work, const plan::Resource& resource) {
   TRY(write_object(work, resource));
   return item_of(resource, resource.name);
@@ -210,24 +206,30 @@ Result<> remove_object(const Work& work, const Item& item) {
 
 }  // namespace
 
-Result<std::optional<Item>> read_object(const Work& work) {
-  const std::string bucket = bucket_name(work.account.infra_id), name = bootstrap_object(work.account.infra_id);
-  Call call = s3("ListObjectsV2", name, "GET", fmt::format("/{}?list-type=2", bucket));
+Result<std::vector<Item>> list_objects(const Work& work) {
+  const std::string bucket = bucket_name(work.account.infra_id);
+  Call call = s3("ListObjectsV2", bucket, "GET", fmt::format("/{}?list-type=2", bucket));
   call.expected = {Failure::not_found, Failure::denied};
   const Reply reply = TRY(work.send(call));
-  const Xml& found = reply.xml.at({"Contents"});
-  if (reply.failure || found.text_at({"Key"}) != name.substr(bucket.size() + 1)) return std::optional<Item>();
-  return std::optional(Item{.kind = std::string(object_kind),
-                            .name = name,
-                            .machine = "bootstrap",
-                            .id = name,
-                            .facts = {{"time", found.text_at({"LastModified"})}}});
+  std::vector<Item> items;
+  if (reply.failure) return items;
+  for (const Xml& found : reply.xml.children) {
+    const std::string& key = found.text_at({"Key"});
+    if (found.name != "Contents" || !key.ends_with(".ign")) continue;
+    const std::string name = fmt::format("{}/{}", bucket, key);
+    items.push_back({.kind = std::string(object_kind),
+                     .name = name,
+                     .machine = "bootstrap",
+                     .id = name,
+                     .facts = {{"time", found.text_at({"LastModified"})}}});
+  }
+  return items;
 }
 
 Result<> write_object(const Work& work, const plan::Resource& resource) {
   Call call = s3("PutObject", resource.name, "PUT", "/" + resource.name, Effect::once);
   call.content_type = "application/vnd.coreos.ignition+json";
-  call.body = TRY(work.account.config(resource.machine, ""));
+  call.body = TRY(work.account.config(text(resource, "machine"), ""));
   TRY(work.send(call));
   return Ok{};
 }

@@ -26,6 +26,7 @@ std::string_view version_of(Service service) {
     case Service::elb: return "2015-12-01";
     case Service::iam: return "2010-05-08";
     case Service::sts: return "2011-06-15";
+    case Service::ebs:
     case Service::route53:
     case Service::s3:
     case Service::quotas: break;
@@ -44,7 +45,11 @@ ServiceError error_of(const net::Answer& answer) {
   if (const Result<Json> json = parse_json(answer.body, "answer"); json.ok()) {
     const std::string type = text_of(json.value(), {"__type"});
     failed.code = type.substr(type.rfind('#') + 1);
+    if (const auto header = answer.header("x-amzn-errortype"); header && type.empty()) {
+      failed.code = header->substr(0, header->find(':'));
+    }
     failed.message = text_of(json.value(), {"message"});
+    if (failed.message.empty()) failed.message = text_of(json.value(), {"Message"});
     return failed;
   }
   const Result<Xml> parsed = parse_xml(answer.body);
@@ -91,7 +96,13 @@ Api::Api(const net::Environment& environment, ApiSettings settings, Variables va
     : environment_(environment),
       settings_(std::move(settings)),
       variables_(std::move(variables)),
-      credentials_(environment_, variables_, [this](const AssumedRole& role) { return assume(role); }) {}
+      credentials_(environment_, variables_, [this](const AssumedRole& role) { return assume(role); }) {
+  if (settings_.role.empty()) return;
+  of_role_.emplace(environment_, [this]() -> Result<Credentials> {
+    Credentials base = TRY(credentials_.get());
+    return assume({.arn = settings_.role, .session = "slipway", .external_id = {}, .token_file = {}, .base = std::move(base)});
+  });
+}
 
 Result<std::string> Api::region() {
   if (!settings_.region.empty()) return settings_.region;
@@ -158,7 +169,7 @@ Result<Reply> Api::send(const sys::Context& context, const Call& call) {
   const auto repeat = [&]() -> Result<Reply> {
     bool has_renewed = false;
     for (Milliseconds pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
-      const Credentials credentials = TRY(credentials_.get());
+      const Credentials credentials = TRY(this->credentials().get());
       Attempt made = TRY(try_once(context, call, &credentials).context(what));
       ++attempts;
       id = made.request_id;
@@ -170,7 +181,7 @@ Result<Reply> Api::send(const sys::Context& context, const Call& call) {
         const bool is_waited_for = contains(call.waits_for, failure);
         // An object that was just created may also be missing where the call expects that it may not exist.
         if (contains(call.expected, failure) && !is_waited_for) return Reply{.failure = *std::move(made.failure)};
-        if (failure == Failure::expired && !has_renewed && credentials_.renew()) {
+        if (failure == Failure::expired && !has_renewed && this->credentials().renew()) {
           has_renewed = true;
           continue;
         }
@@ -194,7 +205,7 @@ Result<Reply> Api::send(const sys::Context& context, const Call& call) {
     }
   };
   Result<Reply> reply = repeat();
-  if (call.effect != Effect::none) {
+  if (call.effect != Effect::none && !call.is_part) {
     // Progress of a resource, whose own events tell people enough.
     sys::Event event{.kind = "call",
                      .name = fmt::format("{} {}", to_string(call.service), call.action),
@@ -241,7 +252,7 @@ Result<std::vector<Xml>> Api::pages(const sys::Context& context, Call call) {
 Result<std::string> Api::presigned(const std::string& target, WallTime now, Seconds lifetime) {
   Endpoint endpoint = TRY(endpoint_of(Service::s3, TRY(region()), settings_.endpoints, variables_));
   endpoint.url.target = target;
-  const Credentials credentials = TRY(credentials_.get());
+  const Credentials credentials = TRY(this->credentials().get());
   return presigned_url(endpoint.url, credentials, endpoint.scope, now, lifetime);
 }
 

@@ -11,9 +11,9 @@
 #include "provider/aws/credentials.h"
 #include "provider/aws/endpoints.h"
 #include "provider/aws/failure.h"
-#include "provider/aws/xml.h"
+#include "provider/xml.h"
 
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +42,7 @@ struct Call {
   std::string content_type{};
   std::string body{};
   std::vector<net::Header> headers{};
+  bool is_part = false;  // one of the many calls of one transfer, without an event of its own
   // Errors that are answers: Reply::failure has them.
   std::vector<Failure> expected{};
   // Errors that end when AWS has made an earlier change visible everywhere.
@@ -58,6 +59,7 @@ struct Reply {
 struct ApiSettings {
   std::string region{};   // empty: of the environment or the profile
   JsonArray endpoints{};  // platform.aws.serviceEndpoints
+  std::string role{};     // ARN of a role that is assumed for all calls; empty: none
 };
 
 // Threads: any.
@@ -82,6 +84,7 @@ class Api {
  private:
   struct Attempt;
   Result<Credentials> assume(const AssumedRole& role);
+  CredentialStore& credentials() { return of_role_ ? *of_role_ : credentials_; }
   Result<net::Request> request_of(const Call& call, const Endpoint& endpoint) const;
   Result<Attempt> try_once(const sys::Context& context, const Call& call, const Credentials* credentials);
 
@@ -89,6 +92,7 @@ class Api {
   const ApiSettings settings_;
   const Variables variables_;
   CredentialStore credentials_;
+  std::optional<CredentialStore> of_role_;  // with ApiSettings::role
 };
 
 // "a=1&b=x%20y"

@@ -8,9 +8,13 @@
 #include "ignition/parse.h"
 #include "ignition/validate.h"
 #include "provider/aws/cluster_plan.h"
+#include "provider/aws/owned_clusters.h"
 #include "provider/aws/preflight.h"
+#include "provider/aws/prices.h"
 #include "provider/aws/resources.h"
+#include "provider/os_image.h"
 #include "provider/plan/apply.h"
+#include "release/disk_image.h"
 #include "sys/environment_variable.h"
 #include "sys/wait_for.h"
 
@@ -40,11 +44,25 @@ class AwsProvider final : public Provider {
       : environment_(environment),
         infra_id_(selection.options["infra-id"]),
         directory_(selection.options["directory"]),
-        region_(text_of(section, {"region"})),
+        region_(selection.options["place"].empty() ? text_of(section, {"region"}) : selection.options["place"]),
         domain_(text_of(section, {"clusterDomain"})),
-        api_(environment_, {.region = region_, .endpoints = find_array(section, {"serviceEndpoints"})}, variable) {}
+        expires_(selection.options["expires"]),
+        os_image_{.file = selection.options["os-image"],
+                  .repository = selection.options["os-repo"],
+                  .programs = selection.options["programs"],
+                  .work_folder = directory_ + "/.slipway"},
+        api_(environment_, {.region = region_, .endpoints = find_array(section, {"serviceEndpoints"})}, variable) {
+    const std::string role = text_of(section, {"hostedZoneRole"});
+    if (role.empty()) return;
+    zone_api_.emplace(environment_,
+                      ApiSettings{.region = region_, .endpoints = find_array(section, {"serviceEndpoints"}), .role = role},
+                      variable);
+  }
 
-  Capabilities capabilities() const override { return {.runs_commands = false}; }
+  // Users of `create ignition-configs` create machines with the names that EC2 gives.
+  Capabilities capabilities() const override {
+    return {.plans_resources = true, .marks_expiry = true, .has_foreign_machines = true};
+  }
 
   std::string place() const override { return fmt::format("aws {}", region_); }
 
@@ -62,7 +80,7 @@ class AwsProvider final : public Provider {
   Result<ExistingCluster> find(const assets::ClusterId&) override {
     ExistingCluster found;
     if (infra_id_.empty()) return found;
-    Resources own(api_, infra_id_, domain_);
+    Resources own = own_resources();
     const std::vector<Item> machines = TRY(own.machines(environment_.context));
     for (const Item& machine : machines) {
       found = {ExistingCluster::Of::this_cluster, machine.fact("release"), machine.fact("version")};
@@ -76,18 +94,12 @@ class AwsProvider final : public Provider {
 
   Result<> preflight(const sys::Context& context, const ClusterRequest& request,
                      const std::vector<MachineGroup>& groups) override {
-    Resources own(api_, infra_id_, request.config.cluster_domain());
-    if (!TRY(own.machines(context)).empty()) return Ok{};
-    const Work work = own.work(context);
     const Inputs inputs = TRY(inputs_of(request.config, groups));
-    const plan::Plan wanted = TRY(plan_of(work, request, inputs));
-    // What an interrupted run has created needs no quota any more.
-    plan::Plan missing;
-    const std::vector<plan::Found> existing = TRY(own.scan(context));
-    for (const plan::Resource& resource : wanted) {
-      if (std::ranges::find(existing, resource.key(), &plan::Found::key) == existing.end()) missing.push_back(resource);
-    }
-    return TRY(check_account(work, request.config, missing)).to_result();
+    Resources own = resources(request.config, inputs);
+    if (!TRY(own.machines(context)).empty()) return Ok{};
+    const plan::Plan wanted = TRY(plan_of(own.work(context), request, inputs));
+    const std::vector<plan::Change> changes = TRY(changes_of(context, own, wanted));
+    return TRY(check(own.work(context), request.config, wanted, changes)).problems.to_result();
   }
 
   Result<> create(const sys::Context& context, const ClusterRequest& request, const std::vector<MachineGroup>& groups) override {
@@ -99,7 +111,7 @@ class AwsProvider final : public Provider {
   }
 
   Result<> start(const sys::Context& context, const ClusterRequest&) override {
-    Resources own(api_, infra_id_, domain_);
+    Resources own = own_resources();
     for (const Item& machine : TRY(own.machines(context))) {
       if (machine.fact("state") == "stopped" || machine.fact("state") == "stopping") TRY(start_machine(context, machine));
     }
@@ -108,7 +120,7 @@ class AwsProvider final : public Provider {
 
   Result<MachineStatus> add(const sys::Context& context, const std::string& name, const std::string& ignition) override {
     {
-      Resources own(api_, infra_id_, domain_);
+      Resources own = own_resources();
       const std::vector<Item> existing = TRY(own.machines(context));
       if (existing.empty()) return no_machines();
       const auto machine = std::ranges::find(existing, name, &Item::machine);
@@ -117,11 +129,21 @@ class AwsProvider final : public Provider {
         return status_of(*machine);
       }
     }
+    TRY(add_all(context, {name}, ignition));
+    Resources own = own_resources();
+    for (const Item& machine : TRY(own.machines(context))) {
+      if (machine.machine == name) return status_of(machine);
+    }
+    return error(Code::internal, "machine {}: was created, but {} does not list it", name, place());
+  }
+
+  Result<> add_all(const sys::Context& context, const std::vector<std::string>& names, const std::string& ignition) override {
     const config::InstallConfig config = TRY(assets::read_config(environment_.files, directory_));
     Inputs inputs;
-    TRY(inputs.add(config, {.name = name, .role = "worker"}, ignition));
+    for (const std::string& name : names) TRY(inputs.add(config, {.name = name, .role = "worker"}, ignition, false));
     Resources own = resources(config, inputs);
     const std::vector<Item> existing = TRY(own.machines(context));
+    if (existing.empty()) return no_machines();
     const assets::ClusterId id{.infra_id = infra_id_, .cluster_id = {}};
     const ClusterRequest request{.config = config,
                                  .id = id,
@@ -129,15 +151,11 @@ class AwsProvider final : public Provider {
                                  .release_version = existing.front().fact("version")};
     const plan::Plan whole = TRY(plan_of(own.work(context), request, inputs));
     plan::Journal journal = TRY(open_journal());
-    TRY(plan::apply(context, own, journal, plan::of_machines(whole, {name})));
-    for (const Item& machine : TRY(own.machines(context))) {
-      if (machine.machine == name) return status_of(machine);
-    }
-    return error(Code::internal, "machine {}: was created, but {} does not list it", name, place());
+    return plan::apply(context, own, journal, plan::of_machines(whole, names));
   }
 
   Result<std::vector<MachineStatus>> list(const sys::Context& context) override {
-    Resources own(api_, infra_id_, domain_);
+    Resources own = own_resources();
     const std::vector<Item> existing = TRY(own.machines(context));
     if (existing.empty()) return no_machines();
     std::vector<MachineStatus> all;
@@ -148,22 +166,64 @@ class AwsProvider final : public Provider {
 
   Result<> remove(const sys::Context& context, const std::string& name) override {
     plan::Journal journal = TRY(open_journal());
-    Resources own(api_, infra_id_, domain_);
+    Resources own = own_resources();
     return plan::destroy(context, own, journal, [&](const plan::Found& found) { return found.machine == name; });
   }
 
   Result<> remove_all(const sys::Context& context) override {
     if (infra_id_.empty()) return Ok{};
     plan::Journal journal = TRY(open_journal());
-    Resources own(api_, infra_id_, domain_);
+    Resources own = own_resources();
     return plan::destroy(context, own, journal);
   }
+
+  Result<plan::Preview> preview(const sys::Context& context, const ClusterRequest& request,
+                                const std::vector<MachineGroup>& groups) override {
+    const Inputs inputs = TRY(inputs_of(request.config, groups));
+    Resources own = resources(request.config, inputs);
+    plan::Plan wanted = TRY(plan_of(own.work(context), request, inputs));
+    const std::vector<Item> machines = TRY(own.machines(context));
+    const auto exists = [&](const std::string& name) {
+      return std::ranges::find(machines, name, &Item::machine) != machines.end();
+    };
+    if (!machines.empty() && !exists("bootstrap")) {
+      std::erase_if(wanted, [&](const plan::Resource& each) { return !each.machine.empty() && !exists(each.machine); });
+    }
+    plan::Preview preview{.place = place(), .priced = priced_plan(wanted)};
+    preview.changes = TRY(changes_of(context, own, wanted));
+    if (preview.has_work()) {
+      AccountCheck found = TRY(check(own.work(context), request.config, wanted, preview.changes));
+      preview.quotas = std::move(found.quotas);
+      preview.missing_permissions = std::move(found.missing_permissions);
+      preview.problems = std::move(found.problems);
+    }
+    for (const PlannedMachine& planned : inputs.planned) {
+      const std::string& name = planned.machine.name;
+      preview.user_data.push_back({name, inputs.configs.at(name).size(), limit_of(request.config).bytes, planned.has_pointer});
+    }
+    return preview;
+  }
+
+  Result<std::vector<plan::Found>> resources(const sys::Context& context) override {
+    Resources own = own_resources();
+    std::vector<plan::Found> found = TRY(own.scan(context));
+    std::erase_if(found, [](const plan::Found& each) { return !each.is_ours; });
+    return found;
+  }
+
+  Result<plan::Drift> refresh(const sys::Context& context) override {
+    plan::Journal journal = TRY(open_journal());
+    Resources own = own_resources();
+    return plan::refresh(context, own, journal);
+  }
+
+  Result<std::vector<OwnedCluster>> clusters(const sys::Context& context) override { return owned_clusters(context, api_); }
 
   Result<sys::Output> run(const sys::Context&, const std::string& machine, sys::Command) override { return no_commands(machine); }
   Result<std::string> probe(const sys::Context&, const std::string& machine) override { return no_commands(machine); }
 
   Result<> follow(const sys::Context& context) override {
-    Resources own(api_, infra_id_, domain_);
+    Resources own = own_resources();
     std::map<std::string, std::string> states;
     do {
       const std::vector<Item> machines = TRY(own.machines(context));
@@ -182,7 +242,7 @@ class AwsProvider final : public Provider {
   Result<std::vector<sys::Event>> events() override { return std::vector<sys::Event>(); }
 
   Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) override {
-    Resources own(api_, infra_id_, domain_);
+    Resources own = own_resources();
     const std::vector<Item> existing = TRY(own.machines(context));
     if (existing.empty()) return no_machines();
     std::vector<BundleFile> files;
@@ -212,10 +272,12 @@ class AwsProvider final : public Provider {
     std::vector<PlannedMachine> planned{};
     std::map<std::string, std::string> configs{};
 
-    Result<> add(const config::InstallConfig& config, const Machine& machine, const std::string& ignition) {
+    // The bucket is removed with the bootstrap machine, so machines that are added later need a small config.
+    Result<> add(const config::InstallConfig& config, const Machine& machine, const std::string& ignition,
+                 bool may_point = true) {
       const std::string& text = configs[machine.name] = TRY(with_name(ignition, machine.name));
       const bool fits = TRY(assets::fits(text, limit_of(config)));
-      if (!fits && machine.role != "bootstrap") {
+      if (!fits && !may_point) {
         return error(Code::invalid, "machine {}: its Ignition config has {} bytes, but user data has at most {}", machine.name,
                      text.size(), limit_of(config).bytes);
       }
@@ -241,17 +303,52 @@ class AwsProvider final : public Provider {
 
   Result<plan::Plan> plan_of(const Work& work, const ClusterRequest& request, const Inputs& inputs) const {
     Region region = TRY(read_region(work, request.config));
+    std::string image = TRY(imported_image(work, request.config));
     return cluster_plan({.config = request.config,
                          .infra_id = infra_id_,
                          .region = std::move(region),
+                         .image = std::move(image),
                          .release = request.release,
                          .release_version = request.release_version},
                         inputs.planned);
   }
 
+  // What machines without amiID boot: new machines the same as existing ones.
+  Result<std::string> imported_image(const Work& work, const config::InstallConfig& config) const {
+    if (!imports_image(config)) return std::string();
+    for (const Item& machine : TRY(work.all(machine_kind))) {
+      const std::string role = machine.fact("role");
+      if (!role.empty() && image_of(config, role).empty()) return machine.fact("image");
+    }
+    return os_image_name(TRY(identify_os_image(environment_.with(work.context), os_image_)));
+  }
+
+  Result<std::vector<plan::Change>> changes_of(const sys::Context& context, Resources& own, const plan::Plan& wanted) const {
+    return plan::preview_changes(context, own, TRY(plan::Journal::read(journal_path())), wanted);
+  }
+
+  // What an interrupted run has created needs no quota any more.
+  Result<AccountCheck> check(const Work& work, const config::InstallConfig& config, const plan::Plan& wanted,
+                             const std::vector<plan::Change>& changes) const {
+    plan::Plan missing;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (changes[i].action == plan::Action::create) missing.push_back(wanted[i]);
+    }
+    AccountCheck found = TRY(check_account(work, config, missing));
+    const bool makes_image =
+        os_image_.file.empty() && std::ranges::find(missing, image_kind, &plan::Resource::kind) != missing.end();
+    if (makes_image) release::check_disk_image_host(found.problems, "raw");
+    return found;
+  }
+
+  Resources own_resources() {
+    return Resources(api_, {.infra_id = infra_id_, .domain = domain_, .zone_api = zone_api_ ? &*zone_api_ : nullptr});
+  }
+
   // `config` and `inputs` must outlive the result.
   Resources resources(const config::InstallConfig& config, const Inputs& inputs) {
     Parameters tags;
+    if (!expires_.empty()) tags.emplace_back(expires_tag, expires_);
     for (const auto& tag : find_object(config.platform.section, {"userTags"})) {
       tags.emplace_back(tag.key(), text_of(tag.value(), {}));
     }
@@ -262,7 +359,19 @@ class AwsProvider final : public Provider {
       const ignition::Config pointer = TRY(assets::make_fetching_config(found->second, url, config, limit_of(config)));
       return emit_json(ignition::to_json(pointer), JsonStyle::compact);
     };
-    return Resources(api_, infra_id_, config.cluster_domain(), std::move(tags), config_of);
+    const auto os_image_file = [this](const sys::Context& context, const std::string& name) {
+      return provider::os_image_file(environment_.with(context), os_image_, "aws", "raw", name + ".raw");
+    };
+    const auto forget_os_image_file = [this](const std::string& path) -> Result<> {
+      return os_image_.file.empty() ? environment_.files.remove(path) : Ok{};
+    };
+    return Resources(api_, {.infra_id = infra_id_,
+                            .domain = config.cluster_domain(),
+                            .tags = std::move(tags),
+                            .zone_api = zone_api_ ? &*zone_api_ : nullptr,
+                            .os_image_file = os_image_file,
+                            .forget_os_image_file = forget_os_image_file,
+                            .config = config_of});
   }
 
   Result<> start_machine(const sys::Context& context, const Item& machine) {
@@ -292,9 +401,9 @@ class AwsProvider final : public Provider {
             .is_on = is_on};
   }
 
-  Result<plan::Journal> open_journal() {
-    return plan::Journal::open(environment_.context.clock, fmt::format("{}/{}", directory_, assets::resources_file));
-  }
+  Result<plan::Journal> open_journal() { return plan::Journal::open(environment_.context.clock, journal_path()); }
+
+  std::string journal_path() const { return fmt::format("{}/{}", directory_, assets::resources_file); }
 
   Error no_machines() const { return error(Code::not_found, "{}: has no machines of cluster {}", place(), infra_id_); }
   Error no_commands(const std::string& machine) const {
@@ -306,7 +415,10 @@ class AwsProvider final : public Provider {
   const std::string directory_;
   const std::string region_;
   const std::string domain_;
+  const std::string expires_;
+  const OsImageSource os_image_;
   Api api_;
+  std::optional<Api> zone_api_;  // with hostedZoneRole
 };
 
 }  // namespace

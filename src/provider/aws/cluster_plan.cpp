@@ -1,5 +1,6 @@
 #include "provider/aws/cluster_plan.h"
 
+#include "assets/machines/machines_aws.h"
 #include "base/findings.h"
 #include "base/text.h"
 #include "net/ip.h"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace slipway::provider::aws {
 
@@ -38,22 +40,20 @@ struct Rule {
   std::string_view protocol;
   int from;
   int to;
-  std::string_view source;  // "network": the machine networks; otherwise roles, separated by blanks
+  std::string_view source;  // "network": the machine networks; otherwise a group
 };
-constexpr std::array rules_of_all = {
-    Rule{"icmp", -1, -1, "network"},
-    Rule{"tcp", 22, 22, "network"},
-    Rule{"tcp", 10250, 10250, "master worker"},  // kubelet
-    Rule{"udp", 8472, 8472, "master worker"},    // VXLAN of flannel
-    Rule{"udp", 6081, 6081, "master worker"},    // Geneve of OVN-Kubernetes
-    Rule{"tcp", 9000, 9999, "master worker"},    // metrics of host services
-    Rule{"tcp", 30000, 32767, "master worker"},  // node ports
-    Rule{"udp", 30000, 32767, "master worker"},
+constexpr std::array rules_of_nodes = {
+    Rule{"icmp", -1, -1, "network"},   Rule{"tcp", 22, 22, "network"}, Rule{"tcp", 10250, 10250, "node"},  // kubelet
+    Rule{"udp", 8472, 8472, "node"},                                                                       // VXLAN of flannel
+    Rule{"udp", 6081, 6081, "node"},    // Geneve of OVN-Kubernetes
+    Rule{"tcp", 9000, 9999, "node"},    // metrics of host services
+    Rule{"tcp", 30000, 32767, "node"},  // node ports
+    Rule{"udp", 30000, 32767, "node"},
 };
 constexpr std::array rules_of_masters = {
     Rule{"tcp", api_port, api_port, "network"}, Rule{"tcp", config_port, config_port, "network"},
-    Rule{"tcp", 2379, 2380, "master"},    // etcd
-    Rule{"tcp", 10257, 10259, "master"},  // controller manager, scheduler
+    Rule{"tcp", 2379, 2380, "controlplane"},    // etcd
+    Rule{"tcp", 10257, 10259, "controlplane"},  // controller manager, scheduler
 };
 constexpr std::array rules_of_routers = {
     Rule{"tcp", 80, 80, "network"},
@@ -96,8 +96,12 @@ class Builder {
   Result<plan::Plan> build(const std::vector<PlannedMachine>& machines) {
     zones_ = TRY(planned_zones(input_.config, input_.region.zones));
     TRY(input_.region.user_vpc.empty() ? add_network() : use_subnets());
-    for (const std::string_view role : {"master", "worker"}) add_group(role);
-    for (const std::string_view role : {"master", "worker"}) add_rules(role);
+    for (const auto& [name, members] : {std::pair{"node", "machines"}, {"controlplane", "masters"}, {"lb", "routers"}}) {
+      add_group(name, members);
+    }
+    add_rules("node", rules_of_nodes);
+    add_rules("controlplane", rules_of_masters);
+    add_rules("lb", rules_of_routers);
     for (const std::string_view role : {"master", "worker"}) add_role(role);
     add_balancers();
     add_names();
@@ -138,7 +142,7 @@ class Builder {
     for (std::size_t i = 0; i < zones_.size(); ++i) {
       const std::string& zone = zones_[i];
       const auto add_subnet = [&](std::string_view kind, std::size_t number) {
-        return add(subnet_kind, named(fmt::format("{}-{}", kind, zone)), {vpc_},
+        return add(subnet_kind, named(fmt::format("subnet-{}-{}", kind, zone)), {vpc_},
                    {{"vpc", vpc_}, {"cidr", part(number)}, {"zone", zone}});
       };
       const std::string own_private = add_subnet("private", i), own_public = add_subnet("public", zones_.size() + i);
@@ -174,36 +178,37 @@ class Builder {
     return error(Code::invalid, "platform.aws.subnets: has no public subnet (add one, or set publish: Internal)");
   }
 
-  void add_group(std::string_view role) {
-    groups_[std::string(role)] =
-        add(security_group_kind, named(role), {vpc_}, {{"vpc", vpc_}, {"description", fmt::format("{}s of {}", role, id_)}});
+  void add_group(std::string_view name, std::string_view members) {
+    groups_[std::string(name)] =
+        add(security_group_kind, named(name), {vpc_}, {{"vpc", vpc_}, {"description", fmt::format("{} of {}", members, id_)}});
   }
 
-  void add_rules(std::string_view role) {
-    JsonArray rules;
-    const auto put = [&](const Rule& rule) {
+  void add_rules(std::string_view name, std::span<const Rule> rules) {
+    JsonArray all;
+    std::vector<std::string> needs = {groups_.at(std::string(name))};
+    for (const Rule& rule : rules) {
       JsonArray cidrs, groups;
       if (rule.source == "network") {
         for (const std::string& network : input_.config.networking.machine_network) cidrs.emplace_back(network);
       } else {
-        for (const std::string_view each : split(rule.source, ' ')) groups.emplace_back(groups_.at(std::string(each)));
+        needs.push_back(groups_.at(std::string(rule.source)));
+        groups.emplace_back(needs.back());
       }
-      rules.push_back({{"protocol", rule.protocol},
-                       {"from", rule.from},
-                       {"to", rule.to},
-                       {"cidrs", std::move(cidrs)},
-                       {"groups", std::move(groups)}});
-    };
-    for (const Rule& rule : rules_of_all) put(rule);
-    if (role == "master") {
-      for (const Rule& rule : rules_of_masters) put(rule);
+      all.push_back({{"protocol", rule.protocol},
+                     {"from", rule.from},
+                     {"to", rule.to},
+                     {"cidrs", std::move(cidrs)},
+                     {"groups", std::move(groups)}});
     }
-    if (role == (masters_route(input_.config) ? "master" : "worker")) {
-      for (const Rule& rule : rules_of_routers) put(rule);
-    }
-    const std::string group = groups_.at(std::string(role));
-    rules_.push_back(add(security_rules_kind, named(role), {groups_.at("master"), groups_.at("worker")},
-                         {{"group", group}, {"rules", std::move(rules)}}));
+    rules_.push_back(add(security_rules_kind, named(name), needs, {{"group", needs.front()}, {"rules", std::move(all)}}));
+  }
+
+  // The groups of a machine.
+  std::vector<std::string> groups_of(std::string_view role) const {
+    std::vector<std::string> all = {groups_.at("node")};
+    if (role != "worker") all.push_back(groups_.at("controlplane"));
+    if (role == (masters_route(input_.config) ? "master" : "worker")) all.push_back(groups_.at("lb"));
+    return all;
   }
 
   void add_role(std::string_view role) {
@@ -214,8 +219,8 @@ class Builder {
       return;
     }
     std::string own = "id:" + text_of(pool, {"iamRole"});
-    if (own == "id:") own = add(role_kind, named(role), {}, {{"policy", "aws/machine-policy.json"}});
-    profile = add(instance_profile_kind, named(role), {own}, {{"role", own}});
+    if (own == "id:") own = add(role_kind, fmt::format("{}-{}-role", id_, role), {}, {{"policy", "aws/machine-policy.json"}});
+    profile = add(instance_profile_kind, fmt::format("{}-{}-profile", id_, role), {own}, {{"role", own}});
   }
 
   void add_balancers() {
@@ -262,14 +267,19 @@ class Builder {
   void add_machine(const PlannedMachine& planned) {
     const std::string& name = planned.machine.name;
     const std::string& role = planned.machine.role;
-    const std::string group = role == "worker" ? "worker" : "master";
     const std::string own = named(name);
     const Json& pool = pool_of(input_.config, role);
     std::vector<std::string> allowed = zones_of(input_.config, role);
     std::erase_if(allowed, [&](const std::string& zone) { return !private_.contains(zone); });
     if (allowed.empty()) allowed = zones_;
     const std::string& subnet = private_.at(allowed[number_of(name) % allowed.size()]);
-    std::vector<std::string> needs = {subnet, groups_.at(group)};
+    std::vector<std::string> needs = groups_of(role);
+    JsonArray groups;
+    for (const std::string& each : needs) groups.emplace_back(each);
+    for (const std::string& each : texts_of(pool, {"additionalSecurityGroupIDs"})) groups.emplace_back("id:" + each);
+    needs.push_back(subnet);
+    const std::string image = image_key(role);
+    needs.push_back(image);
     // The machine fetches its config by name through the load balancers, and images through the way out.
     for (const std::vector<std::string>* each : {&rules_, &listeners_, &names_, &ways_out_}) {
       std::ranges::copy(*each, std::back_inserter(needs));
@@ -277,21 +287,20 @@ class Builder {
     // The bootstrap machine is first: a cluster that has other machines only has completed the bootstrap.
     if (!bootstrap_.empty()) needs.push_back(bootstrap_);
     // It needs no permissions.
-    const std::string profile = role == "bootstrap" ? "" : profiles_.at(group);
+    const std::string profile = role == "bootstrap" ? "" : profiles_.at(role);
     if (!profile.empty()) needs.push_back(profile);
     if (planned.has_pointer) {
-      const std::string bucket = add(bucket_kind, bucket_name(id_), {}, {}, name);
-      needs.push_back(add(object_kind, bootstrap_object(id_), {bucket}, {{"bucket", bucket}}, name));
+      // All configs go with the bootstrap machine: the others have read theirs then.
+      if (bucket_.empty()) bucket_ = add(bucket_kind, bucket_name(id_), {}, {}, "bootstrap");
+      needs.push_back(
+          add(object_kind, config_object(id_, name), {bucket_}, {{"bucket", bucket_}, {"machine", name}}, "bootstrap"));
     }
-    JsonArray more_groups;
-    for (const std::string& each : texts_of(pool, {"additionalSecurityGroupIDs"})) more_groups.emplace_back("id:" + each);
     const std::string token = text_of(pool, {"metadataService", "authentication"});
     const std::string machine = add(machine_kind, own, needs,
                                     {{"type", instance_type(input_.config, role)},
-                                     {"image", image_of(input_.config, role)},
+                                     {"image", image},
                                      {"subnet", subnet},
-                                     {"group", groups_.at(group)},
-                                     {"moreGroups", std::move(more_groups)},
+                                     {"groups", std::move(groups)},
                                      {"profile", profile},
                                      {"pointer", planned.has_pointer},
                                      {"requiresToken", token != "Optional"},
@@ -309,6 +318,18 @@ class Builder {
     if (role == "bootstrap") bootstrap_ = machine;
   }
 
+  // The image of a machine. One that slipway imports is in the plan.
+  std::string image_key(std::string_view role) {
+    const std::string given = image_of(input_.config, role);
+    if (!given.empty()) return "id:" + given;
+    if (!input_.image.starts_with(os_image_name(""))) return "id:" + input_.image;
+    if (image_.empty()) {
+      image_ = add(image_kind, input_.image, {}, {{"architecture", "x86_64"}});
+      plan_.back().is_shared = true;
+    }
+    return image_;
+  }
+
   // The number at the end of a name; 0 if there is none.
   static std::size_t number_of(std::string_view name) {
     std::size_t number = 0;
@@ -323,7 +344,7 @@ class Builder {
   const std::string& id_;
   plan::Plan plan_;
   std::vector<std::string> zones_;
-  std::string vpc_, bootstrap_;
+  std::string vpc_, bootstrap_, image_, bucket_;
   std::map<std::string, std::string> private_, public_;  // zone: subnet
   std::map<std::string, std::string> groups_, profiles_, balancers_;
   std::vector<std::string> rules_, listeners_, names_, ways_out_;
@@ -333,13 +354,12 @@ void check_pools(Findings& findings, const config::InstallConfig& config) {
   const Place place{"install-config.yaml"};
   for (const std::string_view role : {"master", "worker"}) {
     if (role == "worker" && config.compute_replicas() == 0) continue;
-    if (image_of(config, role).empty()) {
+    const config::MachinePool& pool = role == "worker" ? config.compute.front() : config.control_plane;
+    if (image_of(config, role).empty() && pool.architecture == "arm64") {
       findings
           .error(place, role == "master" ? "controlPlane.platform.aws.amiID" : "compute[0].platform.aws.amiID",
-                 "missing: slipway does not import images")
-          .hint(
-              "make one with `slipway image create --platform aws --format raw`, import it with `aws ec2 import-snapshot` and "
-              "`aws ec2 register-image`, and set platform.aws.defaultMachinePlatform.amiID");
+                 "missing: slipway imports images for amd64 only")
+          .hint("register an image for arm64 and set amiID to it");
     }
   }
   for (const config::MachinePool& pool : config.compute) {
@@ -370,21 +390,25 @@ std::vector<std::string> target_group_names(std::string_view infra_id) {
 }
 
 std::vector<std::string> role_names(std::string_view infra_id) {
-  return {fmt::format("{}-master", infra_id), fmt::format("{}-worker", infra_id)};
+  return {fmt::format("{}-master-role", infra_id), fmt::format("{}-worker-role", infra_id)};
 }
 
+std::vector<std::string> profile_names(std::string_view infra_id) {
+  return {fmt::format("{}-master-profile", infra_id), fmt::format("{}-worker-profile", infra_id)};
+}
+
+std::string os_image_name(std::string_view identity) { return fmt::format("slipway-os-{}", identity); }
+
 std::string bucket_name(std::string_view infra_id) { return fmt::format("{}-bootstrap", infra_id); }
-std::string bootstrap_object(std::string_view infra_id) { return bucket_name(infra_id) + "/bootstrap.ign"; }
+std::string config_object(std::string_view infra_id, std::string_view machine) {
+  return fmt::format("{}/{}.ign", bucket_name(infra_id), machine);
+}
 
 Result<> check_config(const config::InstallConfig& config) {
   Findings findings;
   const Place place{"install-config.yaml"};
   const Json& section = config.platform.section;
   check_pools(findings, config);
-  if (!text_of(section, {"hostedZoneRole"}).empty()) {
-    findings.error(place, "platform.aws.hostedZoneRole", "slipway does not write to zones of other accounts")
-        .hint("remove it and hostedZone: slipway then creates a zone");
-  }
   if (is_true(section, {"bestEffortDeleteIgnition"})) {
     findings.error(place, "platform.aws.bestEffortDeleteIgnition", "slipway always removes the config of the bootstrap machine")
         .hint("remove the field");
@@ -430,15 +454,15 @@ Result<std::vector<std::string>> planned_zones(const config::InstallConfig& conf
 }
 
 std::string instance_type(const config::InstallConfig& config, std::string_view role) {
-  const std::string given = text_of(pool_of(config, role), {"type"});
-  if (!given.empty()) return given;
-  const bool is_arm =
-      (role == "worker" && !config.compute.empty() ? config.compute.front() : config.control_plane).architecture == "arm64";
-  return is_arm ? "m6g.xlarge" : "m6i.xlarge";
+  return assets::aws_instance_type(config, role);
 }
 
 std::string image_of(const config::InstallConfig& config, std::string_view role) {
   return text_of(pool_of(config, role), {"amiID"});
+}
+
+bool imports_image(const config::InstallConfig& config) {
+  return image_of(config, "master").empty() || (config.compute_replicas() > 0 && image_of(config, "worker").empty());
 }
 
 Result<plan::Plan> cluster_plan(const PlanInput& input, const std::vector<PlannedMachine>& machines) {

@@ -33,21 +33,31 @@ inline constexpr std::string_view target_kind = "target";            // "TARGET 
 inline constexpr std::string_view hosted_zone_kind = "hosted-zone";  // private
 inline constexpr std::string_view record_kind = "record";            // "private/api.demo.example.com"
 inline constexpr std::string_view bucket_kind = "bucket";
-inline constexpr std::string_view object_kind = "object";  // "BUCKET/bootstrap.ign"
+inline constexpr std::string_view object_kind = "object";  // "BUCKET/MACHINE.ign"
 inline constexpr std::string_view machine_kind = "machine";
+inline constexpr std::string_view image_kind = "image";        // of the machine OS; shared by the clusters of an account
+inline constexpr std::string_view snapshot_kind = "snapshot";  // of an image that is being made; no plan has it
 
 inline constexpr std::size_t largest_user_data = 16384;  // bytes, before base64
 
-// The tag that all resources of a cluster have, with the value "owned".
+// The tag that all resources of a cluster have, with the value "owned". Images that it uses have it with the value "shared".
 std::string cluster_tag(std::string_view infra_id);
+inline constexpr std::string_view shared_value = "shared";
+
+// When a cluster may be removed (RFC 3339).
+inline constexpr std::string_view expires_tag = "slipway/expires";
+
+// The name of an image, by the identity of its content: "slipway-os-0123456789ab".
+std::string os_image_name(std::string_view identity);
 
 // Names that do not depend on the install-config, so that they are found without it.
 std::string load_balancer_name(std::string_view infra_id, std::string_view which);  // which: "int", "ext", "apps"
 std::vector<std::string> load_balancer_names(std::string_view infra_id);
 std::vector<std::string> target_group_names(std::string_view infra_id);
 std::vector<std::string> role_names(std::string_view infra_id);
+std::vector<std::string> profile_names(std::string_view infra_id);
 std::string bucket_name(std::string_view infra_id);
-std::string bootstrap_object(std::string_view infra_id);  // "BUCKET/bootstrap.ign"
+std::string config_object(std::string_view infra_id, std::string_view machine);  // "BUCKET/MACHINE.ign"
 
 // A subnet of the user, in which machines are created.
 struct UserSubnet {
@@ -77,7 +87,12 @@ Result<std::vector<std::string>> planned_zones(const config::InstallConfig& conf
 
 // The instance type of a role. The bootstrap machine has that of a master.
 std::string instance_type(const config::InstallConfig& config, std::string_view role);
+
+// The user's image (amiID); empty: slipway imports that of the release.
 std::string image_of(const config::InstallConfig& config, std::string_view role);
+
+// Whether a machine needs an image that slipway imports.
+bool imports_image(const config::InstallConfig& config);
 
 struct PlannedMachine {
   Machine machine;
@@ -88,6 +103,7 @@ struct PlanInput {
   const config::InstallConfig& config;
   std::string infra_id;
   Region region;
+  std::string image{};  // without amiID: os_image_name() of what is imported, or the ID of an existing image
   std::string release{};
   std::string release_version{};
 };

@@ -62,7 +62,8 @@ TEST(AwsPlan, HasANetworkOfItsOwnInThreeZones) {
   }
   EXPECT_EQ(cidrs, (std::set<std::string>{"10.0.0.0/19", "10.0.128.0/19", "10.0.160.0/19", "10.0.32.0/19", "10.0.64.0/19",
                                           "10.0.96.0/19"}));
-  EXPECT_EQ(text_of(find_in(plan, "machine/demo-x7k2p-master-1").spec, {"subnet"}), "subnet/demo-x7k2p-private-us-east-1b");
+  EXPECT_EQ(text_of(find_in(plan, "machine/demo-x7k2p-master-1").spec, {"subnet"}),
+            "subnet/demo-x7k2p-subnet-private-us-east-1b");
 }
 
 TEST(AwsPlan, BootstrapThingsBelongToTheBootstrapMachine) {
@@ -91,8 +92,16 @@ TEST(AwsPlan, OnlyTheMachineNetworkReachesMachines) {
       return text_of(rule, {"protocol"}) == "tcp" && integer_of(rule, {"from"}) <= port && port <= integer_of(rule, {"to"});
     });
   };
-  EXPECT_TRUE(opens("master", 6443) && opens("master", 2379) && opens("worker", 443));
-  EXPECT_FALSE(opens("worker", 6443) || opens("worker", 2379) || opens("worker", 22623) || opens("master", 443));
+  EXPECT_TRUE(opens("controlplane", 6443) && opens("controlplane", 2379) && opens("lb", 443));
+  EXPECT_FALSE(opens("node", 6443) || opens("node", 2379) || opens("node", 22623) || opens("controlplane", 443));
+  const auto groups = [&](std::string_view machine) {
+    return texts_of(find_in(plan, fmt::format("machine/demo-x7k2p-{}", machine)).spec, {"groups"});
+  };
+  const std::vector<std::string> of_worker = {"security-group/demo-x7k2p-node", "security-group/demo-x7k2p-lb"};
+  const std::vector<std::string> of_master = {"security-group/demo-x7k2p-node", "security-group/demo-x7k2p-controlplane"};
+  EXPECT_EQ(groups("worker-0"), of_worker);
+  EXPECT_EQ(groups("master-0"), of_master);
+  EXPECT_EQ(groups("bootstrap"), of_master);
 }
 
 TEST(AwsPlan, InternalClustersHaveNoPublicEntry) {
@@ -128,7 +137,7 @@ TEST(AwsPlan, TakesRolesOfTheUser) {
                                               "compute: [{name: worker, platform: {aws: {iamRole: theirs}}}]"));
   EXPECT_EQ(count(plan, role_kind), 0);
   EXPECT_EQ(text_of(find_in(plan, "machine/demo-x7k2p-master-0").spec, {"profile"}), "id:own");
-  EXPECT_EQ(text_of(find_in(plan, "instance-profile/demo-x7k2p-worker").spec, {"role"}), "id:theirs");
+  EXPECT_EQ(text_of(find_in(plan, "instance-profile/demo-x7k2p-worker-profile").spec, {"role"}), "id:theirs");
 }
 
 TEST(AwsPlan, ZonesOfTheConfigMustExist) {
@@ -143,10 +152,40 @@ TEST(AwsConfig, RefusesWhatItDoesNotCreate) {
   const auto failed = check_config(config_with("{region: us-east-1, bestEffortDeleteIgnition: true}",
                                                "networking: {machineNetwork: [{cidr: 192.168.0.0/27}]}\n"));
   ASSERT_FALSE(failed.ok());
-  for (const std::string_view part : {"controlPlane.platform.aws.amiID: missing", "compute[0].platform.aws.amiID: missing",
-                                      "bestEffortDeleteIgnition", "192.168.0.0/27 is not a network of AWS"}) {
+  for (const std::string_view part : {"bestEffortDeleteIgnition", "192.168.0.0/27 is not a network of AWS"}) {
     EXPECT_NE(failed.error().message().find(part), std::string::npos) << part << " in " << failed.error().message();
   }
+}
+
+TEST(AwsPlan, ImportsOneImageForAllMachinesWithoutAmiID) {
+  const config::InstallConfig config =
+      config_with("{region: us-east-1}", "compute: [{name: worker, platform: {aws: {amiID: ami-2}}}]");
+  EXPECT_TRUE(imports_image(config));
+  EXPECT_FALSE(imports_image(config_with(usual)));
+  std::vector<PlannedMachine> machines;
+  for (const Machine& machine : planned_machines(config)) machines.push_back({machine, false});
+  const Region region{.name = "us-east-1", .zones = zones};
+  const auto plan =
+      cluster_plan({.config = config, .infra_id = "demo-x7k2p", .region = region, .image = "slipway-os-0123456789ab"}, machines);
+  ASSERT_TRUE(plan.ok()) << plan.error().message();
+  EXPECT_EQ(count(plan.value(), image_kind), 1);
+  EXPECT_TRUE(find_in(plan.value(), "image/slipway-os-0123456789ab").is_shared);
+  EXPECT_EQ(text_of(find_in(plan.value(), "machine/demo-x7k2p-master-0").spec, {"image"}), "image/slipway-os-0123456789ab");
+  EXPECT_EQ(text_of(find_in(plan.value(), "machine/demo-x7k2p-worker-0").spec, {"image"}), "id:ami-2");
+  // Machines that are added later boot the image of the existing ones.
+  const auto later = cluster_plan({.config = config, .infra_id = "demo-x7k2p", .region = region, .image = "ami-7"}, machines);
+  EXPECT_EQ(count(later.value(), image_kind), 0);
+  EXPECT_EQ(text_of(find_in(later.value(), "machine/demo-x7k2p-master-0").spec, {"image"}), "id:ami-7");
+}
+
+TEST(AwsConfig, ImportsNoImagesForArm) {
+  const std::string_view arm =
+      "controlPlane: {name: master, architecture: arm64}\ncompute: [{name: worker, architecture: arm64}]";
+  const auto failed = check_config(config_with("{region: us-east-1}", arm));
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.error().message().find("controlPlane.platform.aws.amiID: missing: slipway imports images for amd64 only"),
+            std::string::npos)
+      << failed.error().message();
 }
 
 TEST(AwsNames, FitTheLimits) {

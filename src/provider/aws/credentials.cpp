@@ -162,6 +162,9 @@ Result<FoundCredentials> find_credentials(sys::Files& files, const Variables& va
 CredentialStore::CredentialStore(const net::Environment& environment, Variables variables, Assume assume)
     : environment_(environment), variables_(std::move(variables)), assume_(std::move(assume)) {}
 
+CredentialStore::CredentialStore(const net::Environment& environment, std::function<Result<Credentials>()> fetch)
+    : environment_(environment), fetch_(std::move(fetch)), can_renew_(true) {}
+
 Result<Credentials> CredentialStore::get() {
   std::lock_guard lock(mutex_);
   const bool ends_soon =
@@ -178,6 +181,7 @@ bool CredentialStore::renew() {
 }
 
 Result<Credentials> CredentialStore::fetch() {
+  if (fetch_) return fetch_();
   FoundCredentials found = TRY(find_credentials(environment_.files, variables_));
   // Files may have been rewritten since; variables of this process do not change.
   can_renew_ = found.role.has_value() || found.asks_instance;

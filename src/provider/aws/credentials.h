@@ -54,6 +54,9 @@ class CredentialStore {
 
   CredentialStore(const net::Environment& environment, Variables variables, Assume assume);
 
+  // Gets temporary credentials by `fetch` alone.
+  CredentialStore(const net::Environment& environment, std::function<Result<Credentials>()> fetch);
+
   // errors: denied: none found, with all that was tried
   Result<Credentials> get();
 
@@ -67,6 +70,7 @@ class CredentialStore {
   const net::Environment environment_;
   const Variables variables_;
   const Assume assume_;
+  const std::function<Result<Credentials>()> fetch_;  // empty: from the environment and the files
   std::mutex mutex_;
   std::optional<Credentials> known_;
   bool can_renew_ = false;

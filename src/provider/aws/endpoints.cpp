@@ -21,6 +21,7 @@ struct Row {
 
 constexpr std::array rows = {
     Row{Service::ec2, "EC2", "ec2", "EC2"},
+    Row{Service::ebs, "EBS", "ebs", "EBS"},
     Row{Service::elb, "Elastic Load Balancing", "elasticloadbalancing", "ELASTIC_LOAD_BALANCING_V2"},
     Row{Service::iam, "IAM", "iam", "IAM", true},
     Row{Service::route53, "Route 53", "route53", "ROUTE_53", true},

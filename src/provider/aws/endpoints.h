@@ -11,7 +11,7 @@
 
 namespace slipway::provider::aws {
 
-enum class Service { ec2, elb, iam, route53, s3, sts, quotas };
+enum class Service { ec2, ebs, elb, iam, route53, s3, sts, quotas };
 
 // "EC2"
 std::string_view to_string(Service service);
@@ -23,9 +23,10 @@ struct Endpoint {
 
 // The endpoint of a service: the first one of
 //
-//   1. platform.aws.serviceEndpoints, by name: ec2, elasticloadbalancing, iam, route53, s3, sts, servicequotas
-//   2. AWS_ENDPOINT_URL_EC2, AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2, AWS_ENDPOINT_URL_IAM, AWS_ENDPOINT_URL_ROUTE_53,
-//      AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL_SERVICE_QUOTAS, then AWS_ENDPOINT_URL
+//   1. platform.aws.serviceEndpoints, by name: ec2, ebs, elasticloadbalancing, iam, route53, s3, sts, servicequotas
+//   2. AWS_ENDPOINT_URL_EC2, AWS_ENDPOINT_URL_EBS, AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2, AWS_ENDPOINT_URL_IAM,
+//      AWS_ENDPOINT_URL_ROUTE_53, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL_SERVICE_QUOTAS, then
+//      AWS_ENDPOINT_URL
 //   3. that of the region
 //
 //   given   platform.aws.serviceEndpoints: [{name, url}]

@@ -16,13 +16,15 @@ struct Row {
   Failure failure;
 };
 
-// The first row that fits counts. Codes of EC2, Elastic Load Balancing, IAM, Route 53, S3, STS and Service Quotas:
+// The first row that fits counts. Codes of EC2, EBS, Elastic Load Balancing, IAM, Route 53, S3, STS and Service Quotas:
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html and the same page of each service.
 constexpr std::array rows = {
     Row{"RequestLimitExceeded", Failure::throttled},
     Row{"Throttling*", Failure::throttled},
     Row{"TooManyRequests*", Failure::throttled},
     Row{"PriorRequestNotComplete", Failure::throttled},
+    Row{"RequestThrottled*", Failure::throttled},
+    Row{"ConcurrentLimitExceeded*", Failure::throttled},
     Row{"SlowDown", Failure::throttled},
     Row{"BandwidthLimitExceeded", Failure::throttled},
     Row{"ExpiredToken*", Failure::expired},
@@ -70,6 +72,9 @@ constexpr std::array rows = {
     Row{"Gateway.NotAttached", Failure::not_found},
     Row{"InternalError", Failure::unanswered},
     Row{"InternalFailure", Failure::unanswered},
+    Row{"InternalServer*", Failure::unanswered},
+    Row{"ServiceQuotaExceeded*", Failure::quota},
+    Row{"ResourceNotFound*", Failure::not_found},
     Row{"ServiceFailure", Failure::unanswered},
 };
 

@@ -41,7 +41,10 @@ Result<std::vector<Item>> list_with_states(const Work& work, std::string_view ki
                                    {"role", tag_of(found, role_tag)},
                                    {"release", tag_of(found, release_tag)},
                                    {"version", tag_of(found, version_tag)},
-                                   {"image", found.text_at({"imageId"})}}});
+                                   {"image", found.text_at({"imageId"})},
+                                   {"type", found.text_at({"instanceType"})},
+                                   {"created", found.text_at({"launchTime"})},
+                                   {"expires", tag_of(found, expires_tag)}}});
       }
     }
   }
@@ -67,13 +70,15 @@ Result<std::string> root_device(const Work& work, const std::string& image) {
   return error(Code::not_found, "image {}: not found in this region (set amiID to an image of the region)", image);
 }
 
-// When the config of the bootstrap machine was written. It is written again if a URL for it would end too soon.
+// When the config of a machine was written. It is written again if a URL for it would end too soon.
 Result<WallTime> time_of_object(const Work& work, const plan::Resource& resource) {
-  plan::Resource object{.kind = std::string(object_kind), .name = bootstrap_object(work.account.infra_id)};
-  object.machine = resource.machine;
+  const plan::Resource object{.kind = std::string(object_kind),
+                              .name = config_object(work.account.infra_id, resource.machine),
+                              .spec = {{"machine", resource.machine}}};
   for (const bool is_first : {true, false}) {
-    const std::optional<Item> found = TRY(read_object(work));
-    const Result<WallTime> time = found ? parse_rfc3339(found->fact("time")) : error(Code::not_found, "none");
+    const std::vector<Item> objects = TRY(list_objects(work));
+    const auto found = std::ranges::find(objects, object.name, &Item::name);
+    const Result<WallTime> time = found != objects.end() ? parse_rfc3339(found->fact("time")) : error(Code::not_found, "none");
     if (time.ok() && (!is_first || work.context.clock.now() - time.value() < rewritten_after)) return time.value();
     if (is_first) TRY(write_object(work, object));
   }
@@ -86,7 +91,7 @@ Result<std::string> user_data(const Work& work, const plan::Resource& resource) 
   std::string url;
   if (is_true(resource.spec, {"pointer"})) {
     const WallTime time = TRY(time_of_object(work, resource));
-    url = TRY(work.account.api.presigned("/" + bootstrap_object(work.account.infra_id), time, pointer_lifetime));
+    url = TRY(work.account.api.presigned("/" + config_object(work.account.infra_id, resource.machine), time, pointer_lifetime));
   }
   std::string config = TRY(work.account.config(resource.machine, url));
   if (config.size() <= largest_user_data) return config;
@@ -111,7 +116,7 @@ void add_volume(Parameters& parameters, const plan::Resource& resource, const st
 
 Result<Item> create_machine(const Work& work, const plan::Resource& resource) {
   const std::string config = TRY(user_data(work, resource));
-  const std::string image = text(resource, "image");
+  const std::string image = TRY(work.id_of(text(resource, "image")));
   const std::string device = TRY(root_device(work, image));
   const std::string interface = "NetworkInterface.1";
   Parameters parameters = {{"ImageId", image},
@@ -125,10 +130,8 @@ Result<Item> create_machine(const Work& work, const plan::Resource& resource) {
                            {"MetadataOptions.HttpTokens", is_true(resource.spec, {"requiresToken"}) ? "required" : "optional"},
                            {"MetadataOptions.HttpPutResponseHopLimit", "1"}};  // pods do not get the machine's credentials
   parameters.emplace_back(interface + ".SubnetId", TRY(work.id_of(text(resource, "subnet"))));
-  std::vector<std::string> groups = {text(resource, "group")};
-  std::ranges::copy(texts_of(resource.spec, {"moreGroups"}), std::back_inserter(groups));
   int i = 0;
-  for (const std::string& group : groups) {
+  for (const std::string& group : texts_of(resource.spec, {"groups"})) {
     parameters.emplace_back(fmt::format("{}.SecurityGroupId.{}", interface, ++i), TRY(work.id_of(group)));
   }
   if (const std::string profile = text(resource, "profile"); !profile.empty()) {

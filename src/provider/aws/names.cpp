@@ -48,17 +48,33 @@ struct Zone {
   std::string name;
   std::string reference;  // that its creator chose
   bool is_private = false;
+  bool is_elsewhere = false;  // in the account of Account::zone_api
 };
 
 Result<std::vector<Zone>> zones(const Work& work) {
   std::vector<Zone> all;
-  for (const Xml& page : TRY(work.pages(call_of("ListHostedZones", "", "GET", fmt::format("{}/hostedzone", api))))) {
-    for (const Xml& found : page.at({"HostedZones"}).children) {
-      all.push_back({id_in(found.text_at({"Id"})), without_dot(found.text_at({"Name"})), found.text_at({"CallerReference"}),
-                     found.text_at({"Config", "PrivateZone"}) == "true"});
+  const auto add_from = [&](Api& from, bool is_elsewhere) -> Result<> {
+    for (const Xml& page :
+         TRY(from.pages(work.context, call_of("ListHostedZones", "", "GET", fmt::format("{}/hostedzone", api))))) {
+      for (const Xml& found : page.at({"HostedZones"}).children) {
+        const Zone zone{id_in(found.text_at({"Id"})), without_dot(found.text_at({"Name"})), found.text_at({"CallerReference"}),
+                        found.text_at({"Config", "PrivateZone"}) == "true", is_elsewhere};
+        const bool is_known = std::ranges::find(all, zone.id, &Zone::id) != all.end();
+        if (!is_known && (zone.is_private || !is_elsewhere)) all.push_back(zone);
+      }
     }
-  }
+    return Ok{};
+  };
+  TRY(add_from(work.account.api, false));
+  if (work.account.zone_api) TRY(add_from(*work.account.zone_api, true));
   return all;
+}
+
+// The API of the account that a zone is in.
+Result<Api*> api_of_zone(const Work& work, const std::string& zone) {
+  if (!work.account.zone_api) return &work.account.api;
+  const std::optional<Item> found = TRY(work.account.inventory.known(work.context, any_zone_kind, zone));
+  return found && is_true(found->facts, {"elsewhere"}) ? work.account.zone_api : &work.account.api;
 }
 
 std::string reference_of(const Account& account) { return account.infra_id + "/"; }
@@ -70,7 +86,10 @@ Result<std::vector<Item>> list_all_zones(const Work& work) {
     items.push_back({.kind = std::string(any_zone_kind),
                      .name = zone.id,
                      .id = zone.id,
-                     .facts = {{"name", zone.name}, {"reference", zone.reference}, {"private", zone.is_private}}});
+                     .facts = {{"name", zone.name},
+                               {"reference", zone.reference},
+                               {"private", zone.is_private},
+                               {"elsewhere", zone.is_elsewhere}}});
   }
   return items;
 }
@@ -129,10 +148,11 @@ struct Alias {
 Result<std::vector<Xml>> record_sets(const Work& work, const std::string& zone) {
   std::vector<Xml> all;
   std::string query;
+  Api* const owner = TRY(api_of_zone(work, zone));
   for (;;) {
     Call call = call_of("ListResourceRecordSets", zone, "GET", fmt::format("{}/hostedzone/{}/rrset{}", api, zone, query));
     call.expected = {Failure::not_found};
-    const Reply reply = TRY(work.send(call));
+    const Reply reply = TRY(owner->send(work.context, call));
     for (const Xml& found : reply.xml.at({"ResourceRecordSets"}).children) all.push_back(found);
     if (reply.xml.text_at({"IsTruncated"}) != "true") return all;
     query = fmt::format("?name={}&type={}", net::percent_encode(reply.xml.text_at({"NextRecordName"})),
@@ -158,7 +178,8 @@ Result<> change_records(const Work& work, const std::string& zone, const std::st
                                   name_space, changes));
   call.effect = Effect::once;
   call.waits_for = std::move(waits_for);
-  const Reply reply = TRY(work.send(call));
+  Api* const owner = TRY(api_of_zone(work, zone));
+  const Reply reply = TRY(owner->send(work.context, call));
   const std::string id = id_in(reply.xml.text_at({"ChangeInfo", "Id"}));
   const bool is_done = id.empty() || reply.xml.text_at({"ChangeInfo", "Status"}) == "INSYNC";
   if (is_done || !waits) return Ok{};
@@ -166,7 +187,8 @@ Result<> change_records(const Work& work, const std::string& zone, const std::st
   return sys::wait_for(
       work.context, fmt::format("Route 53 to publish {}", object), change_limit,
       [&]() -> Result<sys::Observation> {
-        const Reply asked = TRY(work.send(call_of("GetChange", object, "GET", fmt::format("{}/change/{}", api, id))));
+        const Reply asked =
+            TRY(owner->send(work.context, call_of("GetChange", object, "GET", fmt::format("{}/change/{}", api, id))));
         const std::string& status = asked.xml.text_at({"ChangeInfo", "Status"});
         return status == "INSYNC" ? sys::Observation::done() : sys::Observation::not_yet("is {}", status);
       },

@@ -21,6 +21,13 @@ struct DryRun {
 std::vector<DryRun> dry_runs(const plan::Plan& plan) {
   std::vector<DryRun> all = {{"CreateSecurityGroup", {{"GroupName", "slipway-dry-run"}, {"GroupDescription", "dry run"}}},
                              {"CreateTags", {{"ResourceId.1", "i-00000000000000000"}, {"Tag.1.Key", "k"}, {"Tag.1.Value", "v"}}}};
+  const auto machine = std::ranges::find(plan, machine_kind, &plan::Resource::kind);
+  if (machine != plan.end()) {
+    all.push_back({"RunInstances", {{"InstanceType", text(*machine, "type")}, {"MinCount", "1"}, {"MaxCount", "1"}}});
+    if (const std::string image = text(*machine, "image"); image.starts_with("id:"))
+      all.back().parameters.emplace_back("ImageId", image.substr(3));
+    all.push_back({"TerminateInstances", {{"InstanceId.1", "i-00000000000000000"}}});
+  }
   const bool has_network = std::ranges::find(plan, vpc_kind, &plan::Resource::kind) != plan.end();
   if (has_network) {
     all.push_back({"CreateVpc", {{"CidrBlock", "10.0.0.0/16"}}});
@@ -30,7 +37,7 @@ std::vector<DryRun> dry_runs(const plan::Plan& plan) {
   return all;
 }
 
-Result<> check_permissions(const Work& work, const plan::Plan& plan, Findings& findings) {
+Result<> check_permissions(const Work& work, const plan::Plan& plan, AccountCheck& check) {
   for (const DryRun& each : dry_runs(plan)) {
     Call call{.action = std::string(each.action),
               .object = "dry run",
@@ -39,11 +46,24 @@ Result<> check_permissions(const Work& work, const plan::Plan& plan, Findings& f
     call.parameters.emplace_back("DryRun", "true");
     const Reply reply = TRY(work.send(call));
     if (!reply.failure || classify(*reply.failure) != Failure::denied) continue;
-    const std::string named = missing_permission(reply.failure->message);
-    findings.error({}, "permissions", "EC2 {} is not allowed", each.action)
-        .hint(fmt::format("allow {}", named.empty() ? fmt::format("ec2:{}", each.action) : named));
+    std::string named = missing_permission(reply.failure->message);
+    if (named.empty()) named = fmt::format("ec2:{}", each.action);
+    check.problems.error({}, "permissions", "EC2 {} is not allowed", each.action).hint(fmt::format("allow {}", named));
+    check.missing_permissions.push_back(std::move(named));
   }
   return Ok{};
+}
+
+// What an object of a listing takes from its quota.
+int one(const Xml&) { return 1; }
+
+int vcpus_of_reservation(const Xml& reservation) {
+  int sum = 0;
+  for (const Xml& instance : reservation.at({"instancesSet"}).children) {
+    const std::string& state = instance.text_at({"instanceState", "name"});
+    if (state == "running" || state == "pending") sum += vcpus_of(instance.text_at({"instanceType"}));
+  }
+  return sum;
 }
 
 struct QuotaRow {
@@ -53,10 +73,13 @@ struct QuotaRow {
   std::string_view describe;  // lists what is used
   std::string_view list;
   int Needs::*needed;
+  int (*takes)(const Xml& listed);
 };
 constexpr std::array quota_rows = {
-    QuotaRow{"VPCs", "vpc", "L-F678F1CE", "DescribeVpcs", "vpcSet", &Needs::vpcs},
-    QuotaRow{"Elastic IP addresses", "ec2", "L-0263D0A3", "DescribeAddresses", "addressesSet", &Needs::elastic_ips},
+    QuotaRow{"VPCs", "vpc", "L-F678F1CE", "DescribeVpcs", "vpcSet", &Needs::vpcs, one},
+    QuotaRow{"Elastic IP addresses", "ec2", "L-0263D0A3", "DescribeAddresses", "addressesSet", &Needs::elastic_ips, one},
+    QuotaRow{"vCPUs of on-demand instances", "ec2", "L-1216C47A", "DescribeInstances", "reservationSet", &Needs::vcpus,
+             vcpus_of_reservation},
 };
 
 // Empty if the account may not read it, or Service Quotas does not know it.
@@ -75,22 +98,21 @@ Result<std::optional<int>> limit_of(const Work& work, const QuotaRow& row) {
   return std::optional(static_cast<int>(value->to_number<double>()));
 }
 
-Result<> check_quotas(const Work& work, const plan::Plan& plan, Findings& findings) {
+Result<> check_quotas(const Work& work, const plan::Plan& plan, AccountCheck& check) {
   const Needs needs = needs_of(plan);
   for (const QuotaRow& row : quota_rows) {
     if (needs.*row.needed == 0) continue;
-    const std::optional<int> limit = TRY(limit_of(work, row));
-    if (!limit) {
-      work.context.log.debug("the quota of {} is not known", row.what);
-      continue;
-    }
-    Quota quota{.what = std::string(row.what), .needed = needs.*row.needed, .limit = *limit};
+    plan::Quota quota{.what = std::string(row.what), .needed = needs.*row.needed};
+    quota.limit = TRY(limit_of(work, row));
     for (const Xml& page : TRY(work.pages({.action = std::string(row.describe)}))) {
-      quota.used += static_cast<int>(page.at({row.list}).children.size());
+      for (const Xml& listed : page.at({row.list}).children) quota.used += row.takes(listed);
     }
-    if (quota.is_enough()) continue;
-    findings.error({}, "quotas", "{}: the cluster needs {}, {} of {} are used", quota.what, quota.needed, quota.used, quota.limit)
-        .hint("raise the quota, remove what is not needed, or use fewer zones (controlPlane.platform.aws.zones)");
+    if (!quota.is_enough()) {
+      check.problems
+          .error({}, "quotas", "{}: the cluster needs {}, {} of {} are used", quota.what, quota.needed, quota.used, *quota.limit)
+          .hint("raise the quota, remove what is not needed, or use fewer zones (controlPlane.platform.aws.zones)");
+    }
+    check.quotas.push_back(std::move(quota));
   }
   return Ok{};
 }
@@ -98,9 +120,9 @@ Result<> check_quotas(const Work& work, const plan::Plan& plan, Findings& findin
 Result<> check_images(const Work& work, const config::InstallConfig& config, const plan::Plan& plan, Findings& findings) {
   std::set<std::pair<std::string, std::string>> images;
   for (const plan::Resource& resource : plan) {
-    if (resource.kind != machine_kind) continue;
+    if (resource.kind != machine_kind || !text(resource, "image").starts_with("id:")) continue;
     const bool is_worker = text(resource, "role") == "worker" && !config.compute.empty();
-    images.emplace(text(resource, "image"),
+    images.emplace(text(resource, "image").substr(3),
                    (is_worker ? config.compute.front() : config.control_plane).architecture == "arm64" ? "arm64" : "x86_64");
   }
   for (const auto& [image, architecture] : images) {
@@ -171,23 +193,32 @@ Needs needs_of(const plan::Plan& plan) {
   for (const plan::Resource& resource : plan) {
     if (resource.kind == vpc_kind) ++needs.vpcs;
     if (resource.kind == elastic_ip_kind) ++needs.elastic_ips;
+    if (resource.kind == machine_kind) needs.vcpus += vcpus_of(text(resource, "type"));
   }
   return needs;
 }
 
-Result<Findings> check_account(const Work& work, const config::InstallConfig& config, const plan::Plan& plan) {
-  Findings findings;
-  TRY(check_permissions(work, plan, findings));
-  TRY(check_quotas(work, plan, findings));
-  TRY(check_images(work, config, plan, findings));
+int vcpus_of(std::string_view type) {
+  const std::string_view size = type.substr(type.find('.') + 1);
+  constexpr std::string_view large = "xlarge";
+  if (!size.ends_with(large)) return size == "medium" && type.starts_with("m") ? 1 : 2;
+  const std::string_view times = size.substr(0, size.size() - large.size());
+  return 4 * (times.empty() ? 1 : parse_number<int>(times).value_or(1));
+}
+
+Result<AccountCheck> check_account(const Work& work, const config::InstallConfig& config, const plan::Plan& plan) {
+  AccountCheck check;
+  TRY(check_permissions(work, plan, check));
+  TRY(check_quotas(work, plan, check));
+  TRY(check_images(work, config, plan, check.problems));
   const bool is_published = std::ranges::any_of(
       plan, [](const plan::Resource& resource) { return resource.kind == record_kind && resource.name.starts_with("public/"); });
   if (is_published) {
     const Result<std::string> zone = find_public_zone(work);
     if (!zone.ok() && zone.error().code() != Code::not_found) return zone.error();
-    if (!zone.ok()) findings.error({}, "baseDomain", "{}", zone.error().message());
+    if (!zone.ok()) check.problems.error({}, "baseDomain", "{}", zone.error().message());
   }
-  return findings;
+  return check;
 }
 
 }  // namespace slipway::provider::aws

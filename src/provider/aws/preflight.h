@@ -3,8 +3,10 @@
 
 #include "base/findings.h"
 #include "provider/aws/work.h"
+#include "provider/plan/preview.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace slipway::provider::aws {
@@ -17,22 +19,22 @@ Result<Region> read_region(const Work& work, const config::InstallConfig& config
 struct Needs {
   int vpcs = 0;
   int elastic_ips = 0;
+  int vcpus = 0;
 };
 Needs needs_of(const plan::Plan& plan);
 
-// A quota of the account that a plan uses.
-struct Quota {
-  std::string what;  // "VPCs"
-  int needed = 0;
-  int used = 0;
-  int limit = 0;
+// The virtual CPUs of an instance type, by its size: 4 for "m6i.xlarge".
+int vcpus_of(std::string_view type);
 
-  bool is_enough() const { return needed + used <= limit; }
+struct AccountCheck {
+  std::vector<plan::Quota> quotas{};
+  std::vector<std::string> missing_permissions{};
+  Findings problems{};  // also those of quotas and permissions
 };
 
 // Checks the account for a plan whose resources do not exist yet, with calls that change nothing.
 //
 //   errors  denied: the credentials are missing or wrong; unavailable
-Result<Findings> check_account(const Work& work, const config::InstallConfig& config, const plan::Plan& plan);
+Result<AccountCheck> check_account(const Work& work, const config::InstallConfig& config, const plan::Plan& plan);
 
 }  // namespace slipway::provider::aws

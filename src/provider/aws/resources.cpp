@@ -10,6 +10,9 @@ namespace slipway::provider::aws {
 
 namespace {
 
+// So long a listing of AWS may miss something that was created.
+constexpr Milliseconds visible_after(60'000);
+
 using plan::Found;
 using plan::Resource;
 
@@ -17,7 +20,8 @@ using plan::Resource;
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
     std::vector<Kind> made;
-    for (const std::span<const Kind> part : {name_kinds(), balancer_kinds(), machine_kinds(), access_kinds(), network_kinds()}) {
+    for (const std::span<const Kind> part :
+         {name_kinds(), balancer_kinds(), machine_kinds(), image_kinds(), access_kinds(), network_kinds()}) {
       std::ranges::copy(part, std::back_inserter(made));
     }
     // The zone has the name of the domain, which records are found by, and belongs to the VPC. Machines are removed after the
@@ -45,17 +49,25 @@ std::vector<std::string_view> names_of_kinds() {
 
 }  // namespace
 
-Resources::Resources(Api& api, std::string infra_id, std::string domain, Parameters tags,
-                     std::function<Result<std::string>(const std::string& machine, const std::string& url)> config)
-    : inventory_(names_of_kinds(),
+Resources::Resources(Api& api, ResourceInputs inputs)
+    : inventory_(names_of_kinds(), visible_after,
                  [this](const sys::Context& context, const std::string& kind) { return kind_of(kind).list(work(context)); }),
-      account_{api, inventory_, std::move(infra_id), std::move(domain), std::move(tags), std::move(config)} {}
+      account_{.api = api,
+               .inventory = inventory_,
+               .infra_id = std::move(inputs.infra_id),
+               .domain = std::move(inputs.domain),
+               .tags = std::move(inputs.tags),
+               .zone_api = inputs.zone_api,
+               .os_image_file = std::move(inputs.os_image_file),
+               .forget_os_image_file = std::move(inputs.forget_os_image_file),
+               .config = std::move(inputs.config)} {}
 
 Result<std::optional<Found>> Resources::find(const sys::Context& context, const Resource& resource) {
   const std::optional<Item> item = TRY(inventory_.look_up(context, resource.kind, resource.name));
   if (!item) return std::optional<Found>();
   Found found = found_of(*item);
   found.machine = resource.machine;
+  if (resource.is_shared) found.is_ours = true;  // only those of slipway are listed
   const Kind& kind = kind_of(resource.kind);
   if (kind.is_whole) found.is_whole = kind.is_whole(*item, resource);
   return std::optional(std::move(found));

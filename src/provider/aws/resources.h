@@ -10,18 +10,26 @@
 
 namespace slipway::provider::aws {
 
+// The cluster of the resources, and what is needed to create some of them: the members of Account, which describes them.
+struct ResourceInputs {
+  std::string infra_id;
+  std::string domain{};  // empty: that of the cluster's private zone
+  Parameters tags{};
+  Api* zone_api = nullptr;
+  std::function<Result<std::string>(const sys::Context& context, const std::string& name)> os_image_file{};
+  std::function<Result<>(const std::string& path)> forget_os_image_file{};
+  std::function<Result<std::string>(const std::string& machine, const std::string& url)> config{};
+};
+
 class Resources final : public plan::Platform {
  public:
-  //   domain  of the cluster; empty: that of its private zone
-  //   tags    of the user, for new resources
-  //   config  as in Account; needed for creating machines
-  Resources(Api& api, std::string infra_id, std::string domain, Parameters tags = {},
-            std::function<Result<std::string>(const std::string& machine, const std::string& url)> config = {});
+  Resources(Api& api, ResourceInputs inputs);
 
   Result<std::optional<plan::Found>> find(const sys::Context& context, const plan::Resource& resource) override;
   Result<> create(const sys::Context& context, const plan::Resource& resource) override;
   Result<> remove(const sys::Context& context, const plan::Found& found) override;
   Result<std::vector<plan::Found>> scan(const sys::Context& context) override;
+  std::vector<std::string> calls_of(const plan::Resource& resource) const override;
 
   // Calls without an answer are looked up and repeated.
   int attempts() const override { return 5; }

@@ -1,5 +1,5 @@
 // What the functions that list, create and remove resources have in common. Each kind of resource has a row in the table of its
-// service: ec2_network.cpp, machines.cpp, balancers.cpp, names.cpp, access.cpp.
+// service: ec2_network.cpp, machines.cpp, images.cpp, balancers.cpp, names.cpp, access.cpp.
 #pragma once
 
 #include "provider/aws/api.h"
@@ -22,6 +22,11 @@ struct Account {
   std::string infra_id;
   std::string domain{};  // of the cluster; empty: not known
   Parameters tags{};     // of the user
+  // In another account, in which the private zone of the user is (platform.aws.hostedZoneRole); null: in this one
+  Api* zone_api = nullptr;
+  // A file with the raw disk image of the machine OS. Made if it is missing; blocks. `forget` removes a file that was made.
+  std::function<Result<std::string>(const sys::Context& context, const std::string& name)> os_image_file{};
+  std::function<Result<>(const std::string& path)> forget_os_image_file{};
   // The Ignition config of a machine; `url`: where a machine fetches it, empty if the whole config is wanted.
   std::function<Result<std::string>(const std::string& machine, const std::string& url)> config{};
 };
@@ -47,6 +52,7 @@ struct Kind {
 
 std::span<const Kind> network_kinds();
 std::span<const Kind> machine_kinds();
+std::span<const Kind> image_kinds();
 std::span<const Kind> balancer_kinds();
 std::span<const Kind> name_kinds();
 std::span<const Kind> access_kinds();
@@ -55,8 +61,8 @@ std::span<const Kind> access_kinds();
 inline constexpr std::string_view gone_machine_kind = "gone-machine";  // "MACHINE/ID": terminated
 inline constexpr std::string_view any_zone_kind = "any-zone";          // all hosted zones of the account, by ID
 
-// The object with the config of the bootstrap machine; its fact "time" says when it was written.
-Result<std::optional<Item>> read_object(const Work& work);
+// The objects with configs of machines; their fact "time" says when they were written.
+Result<std::vector<Item>> list_objects(const Work& work);
 Result<> write_object(const Work& work, const plan::Resource& resource);
 
 // The ID of the public zone for the domain of the cluster. errors: not_found

@@ -21,7 +21,7 @@ class FakeProvider final : public Provider {
 
   std::map<std::string, FakeMachine, std::less<>> machines{};
   ExistingCluster existing{};
-  Capabilities can{.runs_commands = true};
+  Capabilities can{.runs_commands = true, .adds_masters = true};
   bool plans_addresses = true;
   int usual_pace = 1;
   std::vector<std::string> calls{};  // "create", "add worker-0"

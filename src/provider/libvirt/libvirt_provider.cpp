@@ -1,11 +1,10 @@
 #include "provider/libvirt/libvirt_provider.h"
 
+#include "assets/identity/identity.h"
 #include "assets/store.h"
 #include "base/text.h"
 #include "config/names.h"
-#include "ignition/make.h"
-#include "ignition/parse.h"
-#include "ignition/validate.h"
+#include "provider/host_names.h"
 #include "provider/libvirt/cluster_plan.h"
 #include "provider/libvirt/config_drive.h"
 #include "provider/libvirt/connection.h"
@@ -22,6 +21,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace slipway::provider::libvirt {
 
@@ -42,27 +42,21 @@ struct Existing {
   std::string virtualization;
 };
 
-// Ignition writes the names: no DHCP server of the user needs to know the machines.
-Result<std::string> with_names(const std::string& text, const std::string& machine, const config::InstallConfig& config) {
-  ignition::Config named = TRY(ignition::read_config(text, "the Ignition config of " + machine)).config;
-  ignition::put(named, ignition::make_file("/etc/hostname", machine + "\n", 0644));
-  // A network of the cluster has a DNS server with these names; a bridge of the host may not.
-  const std::vector<std::string> api = config::api_vips(config);
-  if (!text_of(config.platform.section, {"network", "bridge"}).empty() && !api.empty()) {
-    const std::string domain = config.cluster_domain();
-    ignition::put(named,
-                  ignition::make_file(
-                      "/etc/hosts",
-                      fmt::format("127.0.0.1 localhost\n::1 localhost\n{0} api.{1} api-int.{1}\n", api.front(), domain), 0644));
-  }
-  return emit_json(ignition::to_json(named), JsonStyle::compact);
+// A network of the cluster has a DNS server with the names of the API; a bridge of the host may not.
+ApiNames names_of(const config::InstallConfig& config) {
+  return text_of(config.platform.section, {"network", "bridge"}).empty() ? ApiNames::of_network : ApiNames::in_hosts;
+}
+
+std::string uri_of(const std::string& place, const std::string& uri) {
+  if (!place.empty()) return place;
+  return uri.empty() ? "qemu:///system" : uri;
 }
 
 class LibvirtProvider final : public Provider {
  public:
   LibvirtProvider(const net::Environment& environment, ClusterSelection selection)
       : environment_(environment),
-        uri_(selection.options["uri"]),
+        uri_(uri_of(selection.options["place"], selection.options["uri"])),
         infra_id_(selection.options["infra-id"]),
         directory_(selection.options["directory"]),
         os_image_{.file = selection.options["os-image"],
@@ -70,7 +64,7 @@ class LibvirtProvider final : public Provider {
                   .programs = selection.options["programs"],
                   .work_folder = directory_ + "/.slipway"} {}
 
-  Capabilities capabilities() const override { return {.runs_commands = false}; }
+  Capabilities capabilities() const override { return {.plans_resources = true}; }
 
   std::string place() const override { return uri_; }
 
@@ -130,31 +124,8 @@ class LibvirtProvider final : public Provider {
   }
 
   Result<> create(const sys::Context& context, const ClusterRequest& request, const std::vector<MachineGroup>& groups) override {
-    std::vector<PlannedMachine> planned;
-    std::map<std::string, std::string> configs;
-    for (const Machine& machine : TRY(planned_machines(request.config))) {
-      const auto group = std::ranges::find_if(
-          groups, [&](const MachineGroup& each) { return std::ranges::find(each.names, machine.name) != each.names.end(); });
-      if (group == groups.end()) continue;
-      const std::string& config = configs[machine.name] = TRY(with_names(group->ignition, machine.name, request.config));
-      planned.push_back({machine, config.size(), group->after});
-      if (os_image_.file.empty() || channel_for(config.size()) == Channel::fw_cfg) continue;
-      return error(
-          Code::invalid,
-          "--os-image: the Ignition config of {} has {} bytes and is too large for an image that reads fw_cfg (leave the "
-          "option out: slipway then makes an image that reads a medium)",
-          machine.name, config.size());
-    }
-    std::string os_image = TRY(identify_os_image(environment_.with(context), os_image_));
-    std::string virtualization = TRY(best_virtualization());
-    TRY(apply(context,
-              {.config = request.config,
-               .infra_id = infra_id_,
-               .os_image = std::move(os_image),
-               .virtualization = std::move(virtualization),
-               .release = request.release,
-               .release_version = request.release_version},
-              planned, std::move(configs)));
+    Inputs inputs = TRY(inputs_of(request.config, groups));
+    TRY(apply(context, TRY(plan_input(context, request)), inputs.planned, std::move(inputs.configs)));
     return start_machines({});
   }
 
@@ -168,7 +139,7 @@ class LibvirtProvider final : public Provider {
       return status_of_one(name);
     }
     const config::InstallConfig config = TRY(assets::read_config(environment_.files, directory_));
-    std::string named = TRY(with_names(ignition, name, config));
+    std::string named = TRY(with_names(ignition, name, config, names_of(config)));
     PlannedMachine planned{.machine = {.name = name, .role = "worker"}, .ignition_size = named.size()};
     std::string os_image = TRY(os_image_of(existing.front()));
     std::string virtualization = TRY(best_virtualization());
@@ -215,6 +186,64 @@ class LibvirtProvider final : public Provider {
     const std::shared_ptr<Connection> host = TRY(connection());
     Resources own(environment_, *host, infra_id_);
     return plan::destroy(context, own, journal);
+  }
+
+  Result<plan::Preview> preview(const sys::Context& context, const ClusterRequest& request,
+                                const std::vector<MachineGroup>& groups) override {
+    Inputs inputs = TRY(inputs_of(request.config, groups));
+    const std::vector<Existing> existing = TRY(machines());
+    PlanInput input = TRY(plan_input(context, request));
+    if (!existing.empty()) input.os_image = TRY(os_image_of(existing.front()));
+    plan::Plan wanted = TRY(cluster_plan(input, inputs.planned));
+    const auto exists = [&](std::string_view name) {
+      return std::ranges::any_of(existing, [&](const Existing& each) { return each.mark.machine == name; });
+    };
+    if (!existing.empty() && !exists("bootstrap")) {
+      std::erase_if(wanted, [&](const plan::Resource& each) { return !each.machine.empty() && !exists(each.machine); });
+    }
+    const std::shared_ptr<Connection> host = TRY(connection());
+    Resources own(environment_, *host, infra_id_);
+    plan::Preview preview{.place = place()};
+    preview.changes = TRY(plan::preview_changes(context, own, TRY(plan::Journal::read(journal_path())), wanted));
+    for (const PlannedMachine& each : inputs.planned) {
+      preview.user_data.push_back({.machine = each.machine.name, .bytes = each.ignition_size});
+    }
+    return preview;
+  }
+
+  Result<std::vector<plan::Found>> resources(const sys::Context&) override { return scan(); }
+
+  Result<plan::Drift> refresh(const sys::Context& context) override {
+    plan::Journal journal = TRY(open_journal());
+    const std::shared_ptr<Connection> host = TRY(connection());
+    Resources own(environment_, *host, infra_id_);
+    return plan::refresh(context, own, journal);
+  }
+
+  // Pools and networks have no mark of slipway: those without a machine or a volume count if both have the same name.
+  Result<std::vector<OwnedCluster>> clusters(const sys::Context& context) override {
+    const std::shared_ptr<Connection> host = TRY(connection());
+    std::set<std::string> ids;
+    for (const Domain& domain : TRY(host->domains())) {
+      const Result<DomainFacts> facts = read_domain(domain.xml);
+      if (facts.ok() && facts->mark) ids.insert(facts->mark->cluster);
+    }
+    for (const Pool& pool : TRY(host->pools())) {
+      if (assets::is_infra_id(pool.name)) ids.insert(pool.name);
+    }
+    std::vector<OwnedCluster> all;
+    for (const std::string& id : ids) {
+      OwnedCluster cluster{.infra_id = id};
+      bool is_proved = false;
+      int of_cluster = 0;
+      for (const plan::Found& found : TRY(Resources(environment_, *host, id).scan(context))) {
+        cluster.resources.push_back(found.key());
+        is_proved = is_proved || found.kind == machine_kind || found.kind == volume_kind;
+        of_cluster += found.kind == pool_kind || found.kind == network_kind ? 1 : 0;
+      }
+      if (is_proved || of_cluster == 2) all.push_back(std::move(cluster));
+    }
+    return all;
   }
 
   Result<sys::Output> run(const sys::Context&, const std::string& machine, sys::Command) override { return no_commands(machine); }
@@ -269,6 +298,42 @@ class LibvirtProvider final : public Provider {
   }
 
  private:
+  // The machines to create, and their Ignition configs.
+  struct Inputs {
+    std::vector<PlannedMachine> planned;
+    std::map<std::string, std::string> configs;
+  };
+
+  Result<Inputs> inputs_of(const config::InstallConfig& config, const std::vector<MachineGroup>& groups) const {
+    Inputs inputs;
+    for (const Machine& machine : TRY(planned_machines(config))) {
+      const auto group = std::ranges::find_if(
+          groups, [&](const MachineGroup& each) { return std::ranges::find(each.names, machine.name) != each.names.end(); });
+      if (group == groups.end()) continue;
+      const std::string& text = inputs.configs[machine.name] =
+          TRY(with_names(group->ignition, machine.name, config, names_of(config)));
+      inputs.planned.push_back({machine, text.size(), group->after});
+      if (os_image_.file.empty() || channel_for(text.size()) == Channel::fw_cfg) continue;
+      return error(
+          Code::invalid,
+          "--os-image: the Ignition config of {} has {} bytes and is too large for an image that reads fw_cfg (leave the "
+          "option out: slipway then makes an image that reads a medium)",
+          machine.name, text.size());
+    }
+    return inputs;
+  }
+
+  Result<PlanInput> plan_input(const sys::Context& context, const ClusterRequest& request) {
+    std::string os_image = TRY(identify_os_image(environment_.with(context), os_image_));
+    std::string virtualization = TRY(best_virtualization());
+    return PlanInput{.config = request.config,
+                     .infra_id = infra_id_,
+                     .os_image = std::move(os_image),
+                     .virtualization = std::move(virtualization),
+                     .release = request.release,
+                     .release_version = request.release_version};
+  }
+
   // What slipway itself needs to create machines, on the computer that it runs on.
   Result<> check_own_host(Findings& found, const ClusterRequest& request, const std::vector<MachineGroup>& groups) {
     if (os_image_.file.empty()) release::check_disk_image_host(found, "qcow2");
@@ -296,9 +361,9 @@ class LibvirtProvider final : public Provider {
     return Resources(environment_, *host, infra_id_).scan(environment_.context);
   }
 
-  Result<plan::Journal> open_journal() {
-    return plan::Journal::open(environment_.context.clock, fmt::format("{}/{}", directory_, assets::resources_file));
-  }
+  Result<plan::Journal> open_journal() { return plan::Journal::open(environment_.context.clock, journal_path()); }
+
+  std::string journal_path() const { return fmt::format("{}/{}", directory_, assets::resources_file); }
 
   // That of the machines that exist; otherwise KVM if it works.
   Result<std::string> best_virtualization() {

@@ -9,7 +9,8 @@
 namespace slipway::provider::libvirt {
 
 // Options:
-//   uri        of the libvirt host
+//   uri        of the libvirt host; empty: qemu:///system
+//   place      the same; if both are given, this one counts
 //   infra-id   of the cluster; empty before its assets are made: only calls that are pure work then
 //   directory  the asset directory of the cluster
 //   os-repo    the OSTree repository of the machine OS, for new machines

@@ -2,8 +2,6 @@
 
 #include "base/text.h"
 #include "provider/libvirt/documents.h"
-#include "release/commit_metadata.h"
-#include "release/disk_image.h"
 #include "sys/fd.h"
 
 #include <fcntl.h>
@@ -18,8 +16,6 @@
 namespace slipway::provider::libvirt {
 
 namespace {
-
-constexpr std::size_t identity_length = 12;
 
 // The first bytes of an image in qcow2: magic, and the size of the disk in bytes 24 to 31, big-endian
 // (https://www.qemu.org/docs/master/interop/qcow2.html).
@@ -53,32 +49,11 @@ Result<> upload_file(const net::Environment& environment, Connection& connection
 
 }  // namespace
 
-Result<std::string> identify_os_image(const net::Environment& environment, const OsImageSource& source) {
-  std::vector<std::string> command = {"sha256sum", source.file};
-  if (source.file.empty()) command = {"ostree", "rev-parse", "--repo=" + source.repository, std::string(release::machine_os_ref)};
-  const std::string what = source.file.empty() ? source.repository : source.file;
-  const std::string output =
-      TRY(sys::run_checked(environment.runner, environment.context, {.argv = std::move(command)}).context(what));
-  if (output.size() < identity_length) return error(Code::internal, "{}: has no digest", what);
-  return output.substr(0, identity_length);
-}
-
 Result<> create_os_volume(const net::Environment& environment, Connection& connection, const OsImageSource& source,
                           std::string_view platform, const std::string& pool, const std::string& volume) {
-  if (!source.file.empty()) return upload_file(environment, connection, source.file, pool, volume);
-  const std::string file = fmt::format("{}/{}", source.work_folder, volume);
-  TRY(environment.files.remove(file));  // of a call that was killed
-  TRY(environment.files.make_directories(source.work_folder, 0700));
-  TRY(release::make_disk_image(environment.context, environment.files, environment.runner,
-                               {.programs = source.programs,
-                                .repository = source.repository,
-                                .ref = std::string(release::machine_os_ref),
-                                .platform = release::find_disk_platform(platform),
-                                .format = "qcow2",
-                                .name = volume,
-                                .output = file}));
+  const std::string file = TRY(os_image_file(environment, source, platform, "qcow2", volume));
   const Result<> uploaded = upload_file(environment, connection, file, pool, volume);
-  TRY(environment.files.remove(file));
+  if (source.file.empty()) TRY(environment.files.remove(file));
   return uploaded;
 }
 

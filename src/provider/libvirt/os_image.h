@@ -3,22 +3,12 @@
 
 #include "net/environment.h"
 #include "provider/libvirt/connection.h"
+#include "provider/os_image.h"
 
 #include <string>
 #include <string_view>
 
 namespace slipway::provider::libvirt {
-
-// Where the image comes from.
-struct OsImageSource {
-  std::string file{};         // an image of the user, in qcow2; empty: it is made from the machine OS of the release
-  std::string repository{};   // the OSTree repository of the machine OS
-  std::string programs{};     // the folder with the programs that make disk images
-  std::string work_folder{};  // where the image is until it is uploaded
-};
-
-// Identifies the content of the image: 12 hexadecimal digits. errors: not_found: no such file, no such commit
-Result<std::string> identify_os_image(const net::Environment& environment, const OsImageSource& source);
 
 // Creates the volume and uploads the image, which it makes first if the user gave none.
 //

@@ -53,9 +53,12 @@ std::string other_forwards(const ClusterChoice& choice) {
 
 // The same check as in the owner (Fleet::create_one), except that the machine may be on.
 bool has_other_config(sys::Files& files, const std::string& name, const MachinePaths& machine,
-                      const std::optional<std::string>& ignition) {
+                      const std::optional<std::string>& ignition, bool is_blank) {
   const auto record = files.info(machine.record());
   if (!record.ok() || !record.value()) return false;
+  const auto discovery = files.info(machine.discovery());
+  if (!discovery.ok() || discovery.value().has_value() != is_blank) return true;
+  if (is_blank) return false;
   const auto before = files.read_if_exists(machine.ignition());
   if (!before.ok() || before.value() == ignition) return false;
   if (!before.value() || !ignition) return true;
@@ -68,8 +71,8 @@ void add_taken_machines(Findings& findings, sys::Files& files, const ClusterChoi
                         const std::vector<MachineGroup>& groups) {
   for (const MachineGroup& group : groups) {
     for (const std::string& name : group.names) {
-      if (!has_other_config(files, name, choice.paths().machine(name), group.ignition)) continue;
-      findings.error({}, "machine", "{} already exists with another Ignition config", name)
+      if (!has_other_config(files, name, choice.paths().machine(name), group.ignition, group.is_blank)) continue;
+      findings.error({}, "machine", "{} already exists with another Ignition config or another disk", name)
           .hint("destroy it first, or choose another name");
     }
   }
@@ -274,6 +277,13 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
     if (has_other_forwards(config, options)) return error(Code::conflict, "{}", other_forwards(choice));
     TRY(check_created_with(choice, "egress", options.has_egress, !config.egress_network.empty()));
     TRY(check_created_with(choice, "offline", options.is_offline, config.is_offline));
+    TRY(check_created_with(choice, "these ports of the host", !options.host_ports.empty(),
+                           config.host_ports == options.host_ports));
+    const bool has_names = std::ranges::all_of(options.records, [&](const NameRecord& record) {
+      return std::ranges::find(config.records, record) != config.records.end();
+    });
+    // Those of a cluster with a release follow from its install-config.
+    TRY(check_created_with(choice, "these names", options.release.empty() && !options.records.empty(), has_names));
     return Ok{};
   }
   const std::string id = TRY(sys::random_hex(random, 12));
@@ -301,6 +311,7 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
                              .push_port = free_push_port(options.host_address),
                              .os_registry = os_registry,
                              .is_offline = options.is_offline,
+                             .host_ports = options.host_ports,
                              .has_own_images = has_registry};
   return files.write(paths.config(), to_text(config), 0600);
 }

@@ -38,8 +38,7 @@ Result<Images> find_images(sys::Files& files, const std::string& folder);
 // Creates the folder and config of the cluster if it does not exist. Does not change an existing cluster.
 //
 //   errors  conflict: the cluster exists with other forwards (no error if options has no forwards), without a setting that
-//   options
-//           has (egress, offline), or another command holds its lock
+//           options has (egress, offline, ports of the host, names), or another command holds its lock
 Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterOptions& options);
 
 // The inotify instances of the host that a machine uses, with and without a control plane.
@@ -59,6 +58,7 @@ inline constexpr InotifyUse inotify_use_unified = {.control_plane = 62, .worker 
 struct MachineGroup {
   std::vector<std::string> names;
   std::optional<std::string> ignition{};
+  bool is_blank = false;  // with an empty disk (blank.h)
   bool has_control_plane = true;
   std::string after{};         // as in Request
   bool is_of_cluster = false;  // true: the machines must run pods; false: they may run none

@@ -39,7 +39,26 @@ Result<Forward> parse_forward(std::string_view text) {
                text);
 }
 
+Result<NameRecord> parse_name_record(std::string_view text) {
+  const std::size_t equal = text.find('=');
+  const std::string_view name = text.substr(0, equal);
+  const std::string address(equal == std::string_view::npos ? "" : text.substr(equal + 1));
+  const bool is_name = !name.empty() &&
+                       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.*") == std::string_view::npos &&
+                       (name.find('*') == std::string_view::npos || (name.starts_with("*.") && name.rfind('*') == 0));
+  if (is_name && net::is_ip(address)) return NameRecord{std::string(name), address};
+  return error(Code::invalid,
+               "'{}' is not a name with its address (use NAME=ADDRESS, for example api.demo.example.com=10.97.77.5)", text);
+}
+
+Result<int> parse_host_port(std::string_view text) {
+  if (const std::optional<int> found = port(text)) return *found;
+  return error(Code::invalid, "'{}' is not a port", text);
+}
+
 std::string to_text(const ClusterConfig& config) {
+  JsonArray host_ports;
+  for (const int host_port : config.host_ports) host_ports.emplace_back(host_port);
   JsonArray forwards;
   for (const Forward& forward : config.forwards) forwards.emplace_back(to_string(forward));
   JsonArray records;
@@ -60,6 +79,7 @@ std::string to_text(const ClusterConfig& config) {
                     {"pushPort", config.push_port},
                     {"osRegistry", config.os_registry},
                     {"offline", config.is_offline},
+                    {"hostPorts", host_ports},
                     {"images",
                      {{"preload", config.images.preload},
                       {"registry", config.images.registry},
@@ -107,6 +127,11 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
   if (config.os_registry.find('/') != std::string::npos)
     return error(Code::invalid, "{}: osRegistry must be a host name with a port", name);
   config.is_offline = is_true(document, {"offline"});
+  for (const Json& value : find_array(document, {"hostPorts"})) {
+    if (!value.is_int64() || value.get_int64() < 1 || value.get_int64() > 65535)
+      return error(Code::invalid, "{}: hostPorts must be ports", name);
+    config.host_ports.push_back(static_cast<int>(value.get_int64()));
+  }
   config.has_own_images = is_true(document, {"ownImages"});
   config.images.preload = TRY(require_string(document, {"images", "preload"}).context(name));
   config.images.registry = TRY(require_string(document, {"images", "registry"}).context(name));
@@ -117,6 +142,7 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
 std::string to_text(const MachineRecord& record) {
   JsonObject value = {{"name", record.name}, {"number", record.number}, {"uuid", record.uuid}};
   if (!record.after.empty()) value["after"] = record.after;
+  if (record.is_blank) value["blank"] = true;
   return emit_json(value, JsonStyle::pretty);
 }
 
@@ -126,6 +152,7 @@ Result<MachineRecord> parse_machine_record(std::string_view text, std::string_vi
   record.name = TRY(require_string(document, {"name"}).context(name));
   record.uuid = TRY(require_string(document, {"uuid"}).context(name));
   record.after = find_string(document, {"after"}).value_or("");
+  record.is_blank = is_true(document, {"blank"});
   TRY(check_name("machine", record.name).context(name));
   // The name is a part of paths.
   if (!record.after.empty()) TRY(check_name("machine", record.after).context(name));

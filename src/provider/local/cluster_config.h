@@ -44,6 +44,9 @@ struct NameRecord {
   bool operator==(const NameRecord&) const = default;
 };
 
+Result<NameRecord> parse_name_record(std::string_view text);  // "api.demo.example.com=10.97.77.5". errors: invalid
+Result<int> parse_host_port(std::string_view text);           // "8090". errors: invalid
+
 // Options for creating a cluster.
 struct ClusterOptions {
   std::string os_repo;  // absolute path of the OSTree repository that machines are installed from
@@ -56,6 +59,7 @@ struct ClusterOptions {
   std::string release{};                   // pull spec with a digest; empty: the cluster installs no release
   std::string release_version{};
   bool is_offline = false;                    // as in ClusterConfig
+  std::vector<int> host_ports{};              // as in ClusterConfig
   bool has_egress = false;                    // machines and pods reach what the host reaches
   std::string os_registry{};                  // as in ClusterConfig
   std::vector<std::string> other_networks{};  // of pods and Services; egress.h uses none of them
@@ -79,17 +83,19 @@ struct ClusterConfig {
   // "registry.demo.example.com:5443": where machines push images of the machine OS; the name server resolves the host. Empty:
   // nowhere, as in clusters of older versions, whose registry has no such socket.
   std::string os_registry{};
-  bool is_offline = false;      // its registry asks no other registry
-  bool has_own_images = false;  // its registry also has images of people and of other registries; false in older clusters
+  bool is_offline = false;        // its registry asks no other registry
+  std::vector<int> host_ports{};  // of 127.0.0.1 on the host, which machines reach at the same ports of the gateway's address
+  bool has_own_images = false;    // its registry also has images of people and of other registries; false in older clusters
 
   bool operator==(const ClusterConfig&) const = default;
 };
 
 struct MachineRecord {
   std::string name;
-  int number = 0;       // determines the IP and MAC address
-  std::string uuid;     // 32 random hexadecimal digits; the machine-id
-  std::string after{};  // Ignition and boot wait until the machine with this name is removed; empty: no waiting
+  int number = 0;         // determines the IP and MAC address
+  std::string uuid;       // 32 random hexadecimal digits; the machine-id
+  std::string after{};    // Ignition and boot wait until the machine with this name is removed; empty: no waiting
+  bool is_blank = false;  // its disk was empty (blank.h)
 
   bool operator==(const MachineRecord&) const = default;
 };

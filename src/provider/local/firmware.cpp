@@ -14,7 +14,9 @@
 #include "sys/wait_for.h"
 
 #include <sys/wait.h>
+#include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -101,6 +103,14 @@ Result<> Machine::reboot() {
   return Ok{};
 }
 
+Result<> Machine::boot_live_once() {
+  if (!record_.is_blank) {
+    return error(Code::invalid, "machine {}: has no discovery image (only machines of slipway machine create --blank have one)",
+                 record_.name);
+  }
+  return machine_environment_.files.write(paths_.live_request(), "", 0600);
+}
+
 void Machine::cut_power() {
   const int leader = condition_.with_lock([](Condition& now) {
     now.is_power_cut = true;
@@ -124,13 +134,17 @@ MachineStatus Machine::status() const {
         .address = machine_environment_.config.network.address(record_.number),
         .deployment = now.deployment.commit.empty() ? "" : fmt::format("{}.{}", now.deployment.commit, now.deployment.serial),
         .boots = now.boots,
-        .leader = now.leader};
+        .leader = now.leader,
+        .is_live = now.is_live};
   });
 }
 
 void Machine::run(std::stop_token end) {
   while (switched_on_.pop(end)) {
     run_until_off(context_.with_stop(condition_.with_lock([](const Condition& now) { return now.power.get_token(); })));
+    if (source_ != BootSource::live) continue;
+    disk_.reset();
+    memory_.reset();
   }
 }
 
@@ -157,9 +171,33 @@ void Machine::run_until_off(const sys::Context& context) {
   }
 }
 
+MachinePaths Machine::disk_paths() const {
+  if (source_ != BootSource::live) return paths_;
+  return {fmt::format("{}/live/{}", machine_environment_.run_folder, record_.name)};
+}
+
+std::string Machine::config() const { return source_ == BootSource::live ? paths_.discovery() : paths_.ignition(); }
+
+Result<> Machine::choose_boot_source() {
+  source_ = TRY(boot_source(machine_environment_.files, paths_));
+  TRY(machine_environment_.files.remove(paths_.live_request()));
+  disk_.reset();
+  memory_.reset();
+  if (source_ == BootSource::live) memory_.emplace(TRY(LiveMemory::mount(machine_environment_.files, disk_paths().folder)));
+  if (source_ != BootSource::new_image) return Ok{};
+  return take_image(machine_environment_.files, machine_environment_.paths, paths_, {disk_stage(), ignition_stage()});
+}
+
 Result<> Machine::prepare(const sys::Context& context) {
-  const auto config = TRY(machine_environment_.files.info(paths_.ignition()));
-  return sys::run_stages(context, machine_environment_.files, paths_.folder,
+  if (record_.is_blank) TRY(choose_boot_source());
+  TRY(run_stages(context));
+  if (source_ == BootSource::new_image) TRY(finish_image(machine_environment_.files, paths_));
+  return Ok{};
+}
+
+Result<> Machine::run_stages(const sys::Context& context) {
+  const auto known_config = TRY(machine_environment_.files.info(config()));
+  return sys::run_stages(context, machine_environment_.files, disk_paths().folder,
                          {
                              {.name = disk_stage(), .run = [this](const sys::Context& c) { return make_new_disk(c); }},
                              {.name = turn_stage(),
@@ -169,7 +207,7 @@ Result<> Machine::prepare(const sys::Context& context) {
                              {.name = ignition_stage(),
                               .needs = {disk_stage(), turn_stage()},
                               .run = [this](const sys::Context& c) { return ignite(c); },
-                              .applies = config.has_value()},
+                              .applies = known_config.has_value()},
                          });
 }
 
@@ -184,17 +222,18 @@ Result<> Machine::make_new_disk(const sys::Context& context) {
 Result<> Machine::make_disk_in_turn(const sys::Context& context) {
   disk_.reset();
   TRY(make_disk(context, machine_environment_.files, machine_environment_.runner, machine_environment_.config.os_commit,
-                machine_environment_.paths, paths_));
+                machine_environment_.paths, disk_paths()));
   const std::string images = machine_environment_.paths.images();
   if (TRY(machine_environment_.files.info(images)))
-    TRY(preload_images(context, machine_environment_.runner, machine_environment_.files, images, paths_.var()));
+    TRY(preload_images(context, machine_environment_.runner, machine_environment_.files, images, disk_paths().var()));
   const std::string disk = TRY(use_disk());
   const Deployment deployment = TRY(newest_deployment(machine_environment_.files, disk));
   const std::string authority =
       TRY(push_authority(machine_environment_.files, machine_environment_.paths, machine_environment_.config));
-  for (const FirmwareFile& file : firmware_files(record_.name, machine_environment_.config, authority)) {
+  std::vector<FirmwareFile> files = firmware_files(record_.name, machine_environment_.config, authority);
+  if (source_ == BootSource::live) std::ranges::move(live_files(), std::back_inserter(files));
+  for (const FirmwareFile& file : files)
     TRY(machine_environment_.files.write(disk + deployment.path + file.path, file.content, 0644));
-  }
   return Ok{};
 }
 
@@ -202,13 +241,13 @@ Result<std::string> Machine::use_disk() {
   std::string place = mounted_disk(machine_environment_.run_folder, record_.name);
   const std::string images = mounted_images(machine_environment_.run_folder);
   if (!disk_)
-    disk_.emplace(TRY(MountedDisk::mount(machine_environment_.files, machine_environment_.paths, paths_, images, place)));
+    disk_.emplace(TRY(MountedDisk::mount(machine_environment_.files, machine_environment_.paths, disk_paths(), images, place)));
   return place;
 }
 
 Result<> Machine::ignite(const sys::Context& context) {
   // If the last run of Ignition was killed, /etc and /var are in an unknown state, so Ignition starts again on a new disk.
-  const std::string started = paths_.folder + "/ignition.begun";
+  const std::string started = disk_paths().ignition_begun();
   if (TRY(machine_environment_.files.info(started))) TRY(make_new_disk(context));
   TRY(machine_environment_.files.write(started, "", 0644));
   apply_event(MachineEvent::ignition_started);
@@ -222,7 +261,7 @@ Result<> Machine::ignite(const sys::Context& context) {
                       {.machine = record_.name,
                        .sysroot = disk,
                        .deployment = deployment,
-                       .config = paths_.ignition(),
+                       .config = config(),
                        .network_namespace = network,
                        .work_folder = folder},
                       [this](std::string_view line) {
@@ -300,7 +339,14 @@ Result<Machine::PreparedBoot> Machine::prepare_boot(const sys::Context& context)
   const std::string arguments = fmt::format("{}/kernel-arguments/{}", machine_environment_.run_folder, record_.name);
   TRY(machine_environment_.files.make_directories(mount_point, 0755));
   TRY(machine_environment_.files.write(marker, "", 0444));
-  TRY(machine_environment_.files.write(arguments, join(target.entry.arguments, " ") + "\n", 0444));
+  std::vector<std::string> kernel_arguments = target.entry.arguments;
+  std::vector<std::string> hardware;
+  if (source_ == BootSource::live) {
+    std::ranges::move(live_arguments(target.deployment), std::back_inserter(kernel_arguments));
+    hardware = TRY(show_hardware(machine_environment_.files, record_, paths_,
+                                 fmt::format("{}/hardware/{}", machine_environment_.run_folder, record_.name)));
+  }
+  TRY(machine_environment_.files.write(arguments, join(kernel_arguments, " ") + "\n", 0444));
   NspawnInput input{.name = record_.name,
                     .uuid = record_.uuid,
                     .sysroot = disk,
@@ -310,7 +356,8 @@ Result<Machine::PreparedBoot> Machine::prepare_boot(const sys::Context& context)
                     .booted_marker = marker,
                     .kernel_arguments = arguments,
                     .cgroups = cgroup_folders(machine_environment_.hierarchies, machine_environment_.config.id, record_.name),
-                    .devices = machine_environment_.devices};
+                    .devices = machine_environment_.devices,
+                    .more = std::move(hardware)};
   return PreparedBoot{.input = std::move(input), .is_attempt = decision.attempts_left.has_value()};
 }
 
@@ -341,9 +388,12 @@ Result<Machine::BootEnd> Machine::boot(const sys::Context& context) {
   const Deployment& deployment = input.deployment;
   condition_.with_lock([&](Condition& now) {
     now.deployment = deployment;
+    now.is_live = record_.is_blank && source_ == BootSource::live;
     ++now.boots;
   });
-  console_.add(fmt::format("-- slipway: booting {}.{}", deployment.commit, deployment.serial));
+  const bool is_live = record_.is_blank && source_ == BootSource::live;
+  console_.add(fmt::format("-- slipway: booting {}.{}{}", deployment.commit, deployment.serial,
+                           is_live ? " from the discovery image" : ""));
   apply_event(MachineEvent::booted);
 
   std::optional<sys::Span> span(std::in_place, context_.events, context_.clock, "boot", record_.name,

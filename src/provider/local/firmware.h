@@ -4,9 +4,12 @@
 //                                                      ▲                                │ restart (133), or a failed attempt
 //                                                      └────────────────────────────────┘ to boot a new deployment
 //
+// A blank machine without an installation boots a live system: its disk is made in memory, again for each boot (blank.h).
+//
 // The boot entry is the newest one, unless the attempts to boot it are used up (boot_counter.h).
 #pragma once
 
+#include "provider/local/blank.h"
 #include "provider/local/boot_counter.h"
 #include "provider/local/boot_entry.h"
 #include "provider/local/cgroups.h"
@@ -66,6 +69,9 @@ class Machine {
   Result<> stop();       // does nothing if the machine is off
   Result<> reboot();     // errors: conflict: the machine does not run
 
+  // The next boot is from the discovery image. errors: invalid: the machine is not blank; as Files
+  Result<> boot_live_once();
+
   // Powers off without a shutdown, for machines whose disk is removed next.
   void cut_power();
 
@@ -84,6 +90,7 @@ class Machine {
     int boots = 0;
     int leader = 0;
     bool is_power_cut = false;
+    bool is_live = false;      // of the current or last boot
     std::stop_source power{};  // requests the power-off; a new one for each power-on
   };
 
@@ -105,6 +112,11 @@ class Machine {
   void run(std::stop_token end);
   void run_until_off(const sys::Context& context);
   Result<> prepare(const sys::Context& context);
+  Result<> choose_boot_source();  // of a blank machine
+  Result<> run_stages(const sys::Context& context);
+  // Where the disk is that is booted: of the machine, or in the memory of a live system.
+  MachinePaths disk_paths() const;
+  std::string config() const;  // the file with its Ignition config
   Result<> make_new_disk(const sys::Context& context);
   Result<> make_disk_in_turn(const sys::Context& context);
   Result<std::string> use_disk();  // mounts the disk if necessary; returns the mount point
@@ -125,6 +137,8 @@ class Machine {
   const MachineRecord record_;
   const MachinePaths paths_;
   Console console_;
+  BootSource source_ = BootSource::installation;
+  std::optional<LiveMemory> memory_;  // of a live system
   std::optional<MountedDisk> disk_;
   Guarded<Condition> condition_;
   Queue<bool> switched_on_;

@@ -59,10 +59,12 @@ Result<Json> Fleet::carry_out(const sys::Context& context, const Request& reques
       if (request.wait) TRY(wait_until_settled(context, names, true));
       break;
     case Order::start:
+      if (request.boots_live) TRY(with_machines(names, [](Machine& machine) { return machine.boot_live_once(); }));
       TRY(with_machines(names, [](Machine& machine) { return machine.switch_on(); }));
       if (request.wait) TRY(wait_until_settled(context, names, true));
       break;
     case Order::reboot:
+      if (request.boots_live) TRY(with_machines(names, [](Machine& machine) { return machine.boot_live_once(); }));
       TRY(with_machines(names, [](Machine& machine) { return machine.reboot(); }));
       if (request.wait) TRY(wait_until_settled(context, names, true));
       break;
@@ -104,7 +106,15 @@ Result<> Fleet::create_one(const std::string& name, const Request& request) {
   const std::optional<std::string>& ignition = request.ignition;
   const MachinePaths paths = machine_environment_.paths.machine(name);
   if (auto found = machines_.find(name); found != machines_.end()) {
-    // A repeated command continues. Until Ignition has finished, the config may be changed.
+    // A repeated command continues. A blank machine uses a new discovery image at its next live boot.
+    if (found->second->record().is_blank != request.discovery.has_value())
+      return error(Code::conflict, "machine {}: already exists, {} an empty disk (destroy it first, or choose another name)",
+                   name, request.discovery ? "without" : "with");
+    if (request.discovery) {
+      TRY(machine_environment_.files.write(paths.discovery(), *request.discovery, 0600));
+      return found->second->switch_on();
+    }
+    // Until Ignition has finished, the config may be changed.
     const auto before = TRY(machine_environment_.files.read_if_exists(paths.ignition()));
     if (before != ignition) {
       if (found->second->has_run_ignition() || is_on(found->second->status().state) || !before || !ignition) {
@@ -116,11 +126,18 @@ Result<> Fleet::create_one(const std::string& name, const Request& request) {
     return found->second->switch_on();
   }
   std::vector<int> taken;
+  // The first number of an installed cluster stays that of the bootstrap machine, so that a master that is made again gets its
+  // address back.
+  if (!machine_environment_.config.release.empty() && name != "bootstrap") taken.push_back(0);
   for (const auto& [other, machine] : machines_) taken.push_back(machine->record().number);
   const int number = TRY(free_number(machine_environment_.config.network, taken));
   const std::string uuid = TRY(sys::random_hex(machine_environment_.random, 32));
-  MachineRecord record{name, number, uuid, request.after};
+  MachineRecord record{name, number, uuid, request.after, request.discovery.has_value()};
   TRY(machine_environment_.files.make_directories(paths.folder, 0700));
+  if (request.discovery) {
+    TRY(machine_environment_.files.write(paths.discovery(), *request.discovery, 0600));
+    TRY(make_empty_disk(machine_environment_.files, paths));
+  }
   if (ignition) TRY(machine_environment_.files.write(paths.ignition(), *ignition, 0600));
   TRY(machine_environment_.files.write(paths.record(), to_text(record), 0600));
   return TRY(add(std::move(record)))->switch_on();

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <list>
 #include <optional>
 #include <thread>
@@ -52,6 +53,23 @@ void enable_keepalive(const sys::Fd& fd) {
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, &second, sizeof second);
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPINTVL, &second, sizeof second);
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+// Runs the function in the host's network namespace. setns() changes the namespace of one thread only, so this needs its own
+// thread.
+Result<sys::Fd> in_network_of_host(const std::function<Result<sys::Fd>()>& make) {
+  std::optional<Result<sys::Fd>> made;
+  TRY(start_thread([&] {
+    made =
+        ::setns(host_network_fd, CLONE_NEWNET) == 0 ? make() : Result<sys::Fd>(sys::system_error("entering the host's network"));
+  })).join();
+  return std::move(*made);
+}
+
+Result<sys::Fd> new_socket() {
+  sys::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.is_open()) return sys::system_error("creating a socket");
+  return fd;
 }
 
 // One direction of a connection.
@@ -104,12 +122,11 @@ void copy_both_ways(const sys::Fd& outer, const sys::Fd& inner) {
 // A connection with its own thread. Stopping the thread closes both sides.
 class Connection {
  public:
-  explicit Connection(sys::Fd outer) : outer_(std::move(outer)) {}
+  Connection(sys::Fd outer, bool leads_to_host) : outer_(std::move(outer)), leads_to_host_(leads_to_host) {}
 
   // May be called again after a failure. errors: unavailable: no descriptors or threads are available
   Result<> start(const std::string& address, int port) {
-    if (!inner_.is_open()) inner_ = sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!inner_.is_open()) return sys::system_error("creating a socket");
+    if (!inner_.is_open()) inner_ = TRY(leads_to_host_ ? in_network_of_host(new_socket) : new_socket());
     thread_ = TRY(start_thread([this, address, port](std::stop_token stop) { work(std::move(stop), address, port); }));
     return Ok{};
   }
@@ -135,6 +152,7 @@ class Connection {
   }
 
   sys::Fd outer_, inner_;
+  const bool leads_to_host_;
   Guarded<bool> over_{false};
   std::jthread thread_;
 };
@@ -142,17 +160,13 @@ class Connection {
 }  // namespace
 
 Result<Forwarder> Forwarder::listen(const std::string& host_address, int host_port) {
-  std::optional<Result<sys::Fd>> listening;
-  // setns() changes the namespace of one thread only, so this needs its own thread.
-  TRY(start_thread([&] {
-    if (::setns(host_network_fd, CLONE_NEWNET) != 0) {
-      listening = sys::system_error("entering the host's network");
-      return;
-    }
-    listening = listen_here(host_address, host_port);
-  })).join();
-  sys::Fd fd = TRY(std::move(*listening));
-  return Forwarder(std::move(fd), fmt::format("the forward of {}:{}", host_address, host_port));
+  sys::Fd fd = TRY(in_network_of_host([&] { return listen_here(host_address, host_port); }));
+  return Forwarder(std::move(fd), fmt::format("the forward of {}:{}", host_address, host_port), false);
+}
+
+Result<Forwarder> Forwarder::listen_for_machines(const std::string& address, int port) {
+  sys::Fd fd = TRY(listen_here(address, port).context("the port of the host for machines"));
+  return Forwarder(std::move(fd), fmt::format("the way of machines to port {} of the host", port), true);
 }
 
 bool Forwarder::is_free(const std::string& host_address, int host_port) {
@@ -169,7 +183,7 @@ Result<> Forwarder::run(const sys::Context& context, const std::function<std::st
     connections.remove_if([](const Connection& connection) { return connection.is_over(); });
     const std::string target = address();
     if (target.empty()) continue;
-    Connection& connection = connections.emplace_back(std::move(outer));
+    Connection& connection = connections.emplace_back(std::move(outer), leads_to_host_);
     TRY(shortage.until_done([&] { return connection.start(target, port); }));
   }
 }

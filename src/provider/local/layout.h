@@ -23,6 +23,9 @@
 //       disk/, disk.work/     the layer with the machine's changes (disk.h)
 //       var/                  the machine's /var
 //       *.done                completed stages before the first boot
+//       discovery.json, blank-disk/, blank-device, live-request
+//                             of a blank machine (blank.h): config of its discovery image, 0600; what was written to its disk;
+//                             a file that programs overwrite as a device; the next boot is from the image, once
 //     machines/.gone-UUID/    a destroyed machine whose files are not removed yet
 #pragma once
 
@@ -41,6 +44,11 @@ struct MachinePaths {
   std::string layer() const { return folder + "/disk"; }
   std::string layer_work() const { return folder + "/disk.work"; }
   std::string var() const { return folder + "/var"; }
+  std::string ignition_begun() const { return folder + "/ignition.begun"; }
+  std::string discovery() const { return folder + "/discovery.json"; }
+  std::string blank_disk() const { return folder + "/blank-disk"; }
+  std::string blank_device() const { return folder + "/blank-device"; }
+  std::string live_request() const { return folder + "/live-request"; }
 };
 
 struct ClusterPaths {

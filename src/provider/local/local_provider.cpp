@@ -41,7 +41,7 @@ class LocalProvider final : public Provider {
         os_repo_(std::move(selection.options["os-repo"])),
         images_(std::move(images)) {}
 
-  Capabilities capabilities() const override { return {.runs_commands = true}; }
+  Capabilities capabilities() const override { return {.runs_commands = true, .adds_masters = true}; }
 
   std::string place() const override { return choice_.state; }
 

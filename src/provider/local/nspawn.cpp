@@ -72,6 +72,7 @@ std::vector<std::string> nspawn_command(const NspawnInput& input) {
   };
   command.insert(command.end(), nspawn.begin(), nspawn.end());
   for (const std::string& device : input.devices) command.push_back("--bind=" + device);
+  command.insert(command.end(), input.more.begin(), input.more.end());
   command.push_back("--boot");
   return command;
 }

@@ -21,6 +21,7 @@ struct NspawnInput {
   std::string kernel_arguments;      // a file with one line, becomes /proc/cmdline
   std::vector<std::string> cgroups;  // the machine's cgroup in each hierarchy
   std::vector<std::string> devices;  // of the host, "/dev/fuse"
+  std::vector<std::string> more{};   // further arguments of systemd-nspawn
 };
 
 // Exit status of systemd-nspawn if the machine restarts.

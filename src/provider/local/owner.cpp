@@ -278,6 +278,8 @@ Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner
   };
   const ClusterConfig& made = machine_environment.config;
   for (const Forward& forward : made.forwards) run_forward(forward, TRY(Forwarder::listen(made.host_address, forward.host_port)));
+  for (const int port : made.host_ports)
+    run_forward({port, "127.0.0.1", port}, TRY(Forwarder::listen_for_machines(made.network.gateway(), port)));
   if (made.has_own_images && TRY(has_registry_access(files, paths))) {
     // Only people who push need it: if its port is taken now, the cluster runs without it.
     Result<Forwarder> listening = Forwarder::listen(made.host_address, made.push_port);

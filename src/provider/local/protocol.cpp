@@ -31,6 +31,8 @@ std::string to_line(const Request& request) {
   if (request.ignition) line["ignition"] = *request.ignition;
   if (request.wait) line["wait"] = true;
   if (!request.after.empty()) line["after"] = request.after;
+  if (request.discovery) line["discovery"] = *request.discovery;
+  if (request.boots_live) line["bootsLive"] = true;
   return emit_json(line, JsonStyle::compact);
 }
 
@@ -53,6 +55,8 @@ Result<Request> parse_request(std::string_view line) {
   if (const auto ignition = find_string(document, {"ignition"})) request.ignition = std::string(*ignition);
   request.wait = is_true(document, {"wait"});
   request.after = find_string(document, {"after"}).value_or("");
+  if (const auto discovery = find_string(document, {"discovery"})) request.discovery = std::string(*discovery);
+  request.boots_live = is_true(document, {"bootsLive"});
   return request;
 }
 
@@ -62,6 +66,7 @@ Json to_json(const MachineStatus& machine) {
   if (!machine.deployment.empty()) value["deployment"] = machine.deployment;
   value["boots"] = machine.boots;
   if (machine.leader != 0) value["leader"] = machine.leader;
+  if (machine.is_live) value["live"] = true;
   return value;
 }
 
@@ -81,6 +86,7 @@ Result<MachineStatus> parse_machine_status(const Json& value) {
   machine.deployment = find_string(value, {"deployment"}).value_or("");
   machine.boots = integer_of(value, {"boots"});
   machine.leader = integer_of(value, {"leader"});
+  machine.is_live = is_true(value, {"live"});
   return machine;
 }
 

@@ -33,10 +33,12 @@ enum class Order {
 
 struct Request {
   Order order = Order::list;
-  std::vector<std::string> machines{};    // names; empty: all machines
-  std::optional<std::string> ignition{};  // for create: text of the config for each machine
-  bool wait = false;                      // for create, start and reboot: answer when all machines run or have failed
-  std::string after{};                    // for create: Ignition and boot wait until the machine with this name is removed
+  std::vector<std::string> machines{};     // names; empty: all machines
+  std::optional<std::string> ignition{};   // for create: text of the config for each machine
+  bool wait = false;                       // for create, start and reboot: answer when all machines run or have failed
+  std::string after{};                     // for create: Ignition and boot wait until the machine with this name is removed
+  std::optional<std::string> discovery{};  // for create: blank machines with this config of a discovery image (blank.h)
+  bool boots_live = false;                 // for start and reboot: blank machines boot the discovery image, once
 
   bool operator==(const Request&) const = default;
 };
@@ -53,6 +55,7 @@ struct MachineStatus {
   std::string deployment{};  // of the current or last boot, "8de0...14.1"; empty before the first boot
   int boots = 0;             // since the owner started
   int leader = 0;            // process ID of init in the owner's namespace; 0 if the machine is off
+  bool is_live = false;      // the current or last boot was that of a live system
 
   bool operator==(const MachineStatus&) const = default;
 };

@@ -9,6 +9,8 @@ TEST(Protocol, RequestsReadBack) {
   const Request rows[] = {
       {.order = Order::create, .machines = {"m0", "m1"}, .ignition = "{\"a\": \"\\n\"}", .wait = true},
       {.order = Order::create, .machines = {"w0"}, .after = "bootstrap"},
+      {.order = Order::create, .machines = {"h0"}, .discovery = "{}"},
+      {.order = Order::reboot, .machines = {"h0"}, .boots_live = true},
       {.order = Order::list},
       {.order = Order::follow, .machines = {"m0"}},
       {.order = Order::follow_events},
@@ -24,7 +26,7 @@ TEST(Protocol, RequestsReadBack) {
 }
 
 TEST(Protocol, MachinesReadBack) {
-  const MachineStatus machine{"m0", State::ignition_failed, "no", "10.97.77.10", "abc.0", 2, 71};
+  const MachineStatus machine{"m0", State::ignition_failed, "no", "10.97.77.10", "abc.0", 2, 71, true};
   EXPECT_EQ(parse_machine_status(to_json(machine)).value(), machine);
   EXPECT_EQ(parse_machine_status({{"name", "m0"}, {"address", ""}, {"state", "asleep"}}).error().message(),
             "unknown machine state 'asleep'");

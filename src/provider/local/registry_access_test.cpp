@@ -103,7 +103,8 @@ TEST(RegistryAccess, MachinesOfAnOlderClusterPushNothing) {
   EXPECT_FALSE(world.access(older).machines);
   EXPECT_EQ(push_authority(world.files, paths, older).value(), "");
   EXPECT_FALSE(world.files.info(RegistryFiles(paths).os_logins()).value());
-  EXPECT_EQ(find(parse_json(registry_settings(older, paths, true), "settings").value(), {"builders"}), nullptr);
+  const Json settings = parse_json(registry_settings(older, paths, true), "settings").value();
+  EXPECT_EQ(find(settings, {"builders"}), nullptr);
   EXPECT_EQ(listened(older, true), (JsonArray{"10.97.77.1:5000", "127.0.0.1:5001"}));
 }
 

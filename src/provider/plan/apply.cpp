@@ -1,6 +1,7 @@
 #include "provider/plan/apply.h"
 
 #include "base/time.h"
+#include "provider/plan/preview.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
@@ -27,12 +28,11 @@ Result<bool> apply_one(const sys::Context& context, Platform& platform, Journal&
                        bool tells_what_exists) {
   const std::string key = resource.key();
   const std::optional<Found> found = TRY(platform.find(context, resource));
-  if (found && !found->is_ours) {
+  const Action action = decide(found, journal.state_of(key));
+  if (action == Action::refuse) {
     return error(Code::conflict, "exists, but does not belong to this cluster (remove or rename it, then run the command again)");
   }
-  // A shared resource that is neither whole nor in the journal is replaced, too: wholeness is proved by its users, so it has
-  // none. If another cluster is just creating it, remove() fails.
-  if (found && (found->is_whole || journal.state_of(key) == Journal::State::created)) {
+  if (action == Action::keep) {
     TRY(journal.created(key));
     if (!tells_what_exists) return false;
     JsonObject fields = event_fields(key, "created");
@@ -202,6 +202,25 @@ Result<> destroy(const sys::Context& context, Platform& platform, Journal& journ
   Result<> outcome = removal.run(chosen);
   removal.end_events(outcome);
   return outcome;
+}
+
+Result<Drift> refresh(const sys::Context& context, Platform& platform, Journal& journal) {
+  Drift drift;
+  std::set<std::string> existing;
+  for (const Found& found : TRY(platform.scan(context))) {
+    if (!found.is_ours) continue;
+    const std::string key = found.key();
+    existing.insert(key);
+    if (!found.is_whole || journal.state_of(key) != Journal::State::unknown) continue;
+    TRY(journal.created(key));
+    drift.unrecorded.push_back(key);
+  }
+  for (const auto& [key, state] : journal.states()) {
+    if (state == Journal::State::unknown || existing.contains(key)) continue;
+    TRY(journal.removed(key));
+    drift.gone.push_back(key);
+  }
+  return drift;
 }
 
 }  // namespace slipway::provider::plan

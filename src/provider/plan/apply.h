@@ -5,6 +5,8 @@
 #include "provider/plan/platform.h"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace slipway::provider::plan {
 
@@ -33,5 +35,17 @@ using Chosen = std::function<bool(const Found&)>;
 //   errors  unavailable: lists the resources that are left, each with its reason; denied; cancelled; those of the platform if it
 //           does not list its resources
 Result<> destroy(const sys::Context& context, Platform& platform, Journal& journal, const Chosen& chosen = {});
+
+// How the journal and the platform differed.
+struct Drift {
+  std::vector<std::string> gone;        // keys: were created, and do not exist any more
+  std::vector<std::string> unrecorded;  // exist completely, and were not in the journal
+
+  bool operator==(const Drift&) const = default;
+};
+
+// Brings the journal in line with a scan of the platform, which it does not change. What exists only in part keeps its state: the
+// next apply() replaces it. errors: those of scan() and of files
+Result<Drift> refresh(const sys::Context& context, Platform& platform, Journal& journal);
 
 }  // namespace slipway::provider::plan

@@ -70,6 +70,12 @@ std::string parent_of(const std::string& path) {
 
 }  // namespace
 
+Result<Journal::States> Journal::read(const std::string& path) {
+  sys::RealFiles files;
+  const std::string text = TRY(files.read_if_exists(path)).value_or("");
+  return parse_lines(std::string_view(text).substr(0, text.rfind('\n') + 1), path);
+}
+
 Result<Journal> Journal::open(sys::Clock& clock, const std::string& path) {
   sys::RealFiles files;
   TRY(files.make_directories(parent_of(path), 0700));
@@ -94,6 +100,10 @@ State Journal::state_of(const std::string& key) const {
     const auto found = states.find(key);
     return found == states.end() ? State::unknown : found->second;
   });
+}
+
+Journal::States Journal::states() const {
+  return shared_->states.with_lock([](const States& states) { return states; });
 }
 
 Result<> Journal::begin(const std::string& key) { return write(key, State::begun); }

@@ -28,6 +28,12 @@ class Journal {
     created,
   };
 
+  using States = std::map<std::string, State>;  // by key
+
+  // The states in a journal, without a lock: another process may be writing it. Empty if there is none.
+  // errors: invalid: a line is damaged; those of files
+  static Result<States> read(const std::string& path);
+
   // Opens the journal of a cluster, and creates it and its folder if it is missing. No other process can open it until this
   // object ends. A line that was cut by a kill is dropped.
   //
@@ -37,6 +43,7 @@ class Journal {
   static Result<Journal> open(sys::Clock& clock, const std::string& path);
 
   State state_of(const std::string& key) const;
+  States states() const;
 
   // Each writes one line and syncs the file, unless the resource has that state already. errors: those of files
   Result<> begin(const std::string& key);
@@ -47,8 +54,6 @@ class Journal {
   Result<> forget();
 
  private:
-  using States = std::map<std::string, State>;
-
   // Apart from the object, so that it can be moved.
   struct Shared {
     explicit Shared(States known) : states(std::move(known)) {}

@@ -59,6 +59,9 @@ class Platform {
   virtual int attempts() const { return 1; }
 
   virtual Patience patience() const { return {}; }
+
+  // The calls that change something when a resource is created, for a preview. Empty: not known. Pure.
+  virtual std::vector<std::string> calls_of(const Resource&) const { return {}; }
 };
 
 }  // namespace slipway::provider::plan

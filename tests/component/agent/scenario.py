@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import socket
 import struct
 import subprocess
@@ -15,90 +14,16 @@ import tarfile
 import threading
 import time
 
-FOLDER, DISK, HERE = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import hosts  # noqa: E402
+from hosts import (  # noqa: E402
+    ADDRESSES, AGENT, DISKS, FOLDER, MACS, OWN, PORT, STORAGE, STORAGE_MACS, agents, kill, make_disks, make_medium, make_network, run, until)
 from service import CLUSTER, INFRA_ENV, TOKEN, Service  # noqa: E402
 
-AGENT = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway-agent"
-OWN, PORT = "192.168.126.1", 8090
+[DISK] = DISKS
 DISK_SIZE = 64 << 20
 CONFIG = b'{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/etc/hostname", "contents": {"source": "data:,h1"}}]}}'
-ADDRESSES = {"h0": "192.168.126.10", "h1": "192.168.126.11", "h2": "192.168.126.12", "h3": "192.168.126.13"}
-# In the network of storage, h3 has the address of h2.
-STORAGE = {"h0": "10.0.2.10", "h2": "10.0.2.12", "h3": "10.0.2.12"}
-MACS = {name: f"52:54:00:00:00:0{number}" for number, name in enumerate(ADDRESSES)}
-STORAGE_MACS = {name: f"52:54:00:00:02:0{number}" for number, name in enumerate(STORAGE)}
-agents = {}
-
-
-def run(*words):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-    assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def make_network():
-    run("mount", "-t", "tmpfs", "tmpfs", "/run")
-    run("ip", "link", "set", "lo", "up")
-    run("ip", "link", "add", "lab", "type", "bridge")
-    run("ip", "address", "add", f"{OWN}/24", "dev", "lab")
-    run("ip", "address", "add", "fd00::1/64", "dev", "lab", "nodad")
-    run("ip", "link", "set", "lab", "up")
-    for number, (name, address) in enumerate(ADDRESSES.items()):
-        run("ip", "netns", "add", name)
-        run("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "eth0", "address", MACS[name], "netns", name)
-        run("ip", "link", "set", f"to-{name}", "master", "lab", "up")
-        run("ip", "-n", name, "link", "set", "lo", "up")
-        run("ip", "-n", name, "address", "add", f"{address}/24", "dev", "eth0")
-        run("ip", "-n", name, "address", "add", f"fd00::1{number}/64", "dev", "eth0", "nodad")
-        run("ip", "-n", name, "link", "set", "eth0", "up")
-        run("ip", "-n", name, "route", "add", "default", "via", OWN)
-    run("ip", "link", "add", "storage", "type", "bridge")
-    run("ip", "link", "set", "storage", "up")
-    for name, address in STORAGE.items():
-        run("ip", "link", "add", f"s-{name}", "type", "veth", "peer", "name", "eth1", "address", STORAGE_MACS[name], "netns", name)
-        run("ip", "link", "set", f"s-{name}", "master", "storage", "up")
-        run("ip", "-n", name, "link", "set", "eth1", "up")
-        run("ip", "-n", name, "address", "add", f"{address}/24", "dev", "eth1")
-    (FOLDER / "resolv.conf").write_text(f"nameserver {OWN}\noptions timeout:1 attempts:2\n")
-    run("mount", "--bind", FOLDER / "resolv.conf", "/etc/resolv.conf")
-
-
-def make_disk():
-    """/dev/vdz, which the inventory of every host has. Kernels hide nothing of their loop devices, so the hosts read a /sys of the test."""
-    own = FOLDER / "dev"
-    own.mkdir()
-    run("mount", "-t", "tmpfs", "tmpfs", own)
-    for name in ("null", "zero", "random", "urandom", "full", "loop-control", *(f"loop{number}" for number in range(16))):
-        if os.path.exists(f"/dev/{name}"):
-            info = os.stat(f"/dev/{name}")
-            os.mknod(own / name, info.st_mode, info.st_rdev)
-    info = os.stat(DISK)
-    os.mknod(own / "vdz", info.st_mode, info.st_rdev)
-    (own / "fd").symlink_to("/proc/self/fd")
-    run("mount", "--bind", own, "/dev")
-    disk = FOLDER / "root/sys/block/vdz"
-    (disk / "queue").mkdir(parents=True)
-    for name, content in {"dev": f"{os.major(info.st_rdev)}:{os.minor(info.st_rdev)}", "size": str(DISK_SIZE // 512), "serial": "VDZ1"}.items():
-        (disk / name).write_text(content)
-    (disk / "queue/rotational").write_text("0")
-    for link, target in {"root/proc": "/proc", "root/sys/class": "/sys/class"}.items():
-        (FOLDER / link).symlink_to(target)
-    # Only the disk of the recorded tree: without this, every host would restart this machine.
-    (FOLDER / "bin").mkdir()
-    (FOLDER / "bin/systemctl").write_text(f'#!/bin/sh\necho "$*" >>{FOLDER}/systemctl-$(uname -n)\n')
-    (FOLDER / "bin/systemctl").chmod(0o755)
-
-
-def make_medium():
-    """The medium of a live system, with a small disk image."""
-    images, raw = pathlib.Path("/run/slipway-live/medium/images"), FOLDER / "image.raw"
-    images.mkdir(parents=True)
-    with raw.open("wb") as file:
-        file.truncate(24 << 20)
-    subprocess.run(["sfdisk", "--quiet", raw], input="label: gpt\nstart=1MiB, size=16MiB, name=boot\n", text=True, check=True)
-    run("mkfs.ext4", "-q", "-E", "offset=1048576", raw, "16384k")
-    run("zstd", "--quiet", raw, "-o", images / "disk.raw.zst")
 
 
 def start_names():
@@ -123,27 +48,8 @@ def serve_time(address, ahead):
     threading.Thread(target=serve, daemon=True).start()
 
 
-def start(name, interval=1):
-    log = (FOLDER / f"{name}.log").open("a")
-    # A process of its own UTS namespace: each host has a name.
-    command = ["ip", "netns", "exec", name, "unshare", "--uts", "sh", "-c", f'echo {name} >/proc/sys/kernel/hostname && exec "$@"', "sh", AGENT,
-               "run", f"--url=https://{OWN}:{PORT}", f"--infra-env-id={INFRA_ENV}", f"--cacert={FOLDER}/ca.pem", f"--interval={interval}",
-               f"--folder={FOLDER}/{name}", f"--root={FOLDER}/root", "--agent-version=test"]
-    path = f"{FOLDER}/bin:{os.environ['PATH']}"
-    agents[name] = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, env={**os.environ, "PULL_SECRET_TOKEN": TOKEN, "PATH": path})
-
-
-def kill(name):
-    agents[name].send_signal(signal.SIGKILL)
-    agents[name].wait()
-
-
-def until(what, condition, limit=60):
-    """For what nothing announces."""
-    deadline = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < deadline, f"no {what} within {limit} s"
-        time.sleep(0.05)
+def start(name):
+    hosts.start(name, INFRA_ENV, TOKEN, FOLDER / "ca.pem")
 
 
 def output(reply):
@@ -257,7 +163,7 @@ def check_images_and_disks(service):
     until("registry that listens", (FOLDER / "registry-listens").exists)
     images = ["127.0.0.1:5000/own/image:1.0", "127.0.0.1:5000/own/image:2.0"]
     reply = service.result(h0, "container-image-availability", {"images": images, "timeout": 60})
-    checks = {check["name"]: check for check in json.loads(reply["output"])}
+    checks = {check["name"]: check for check in json.loads(reply["output"])["images"]}
     assert reply["exit_code"] == 2 and images[1] in reply["error"], reply
     assert checks[images[0]]["result"] == "success" and checks[images[0]]["size_bytes"] == 1_000_000, checks
     assert checks[images[0]]["download_rate"] > 0.001 and checks[images[1]]["result"] == "failure", checks
@@ -329,8 +235,8 @@ def check_installation(service):
     """A worker, whose agent is killed while it waits for masters."""
     h1, h2 = service.host("h1"), service.host("h2")
     request = {"cluster_id": CLUSTER, "role": "worker", "boot_device": "/dev/vdz", "controller_image": "unused"}
-    reply = service.result(h1, "install", {**request, "role": "bootstrap", "installer_args": '["--append-karg"]'})
-    assert reply["exit_code"] == 1 and "role: 'bootstrap' is not supported" in reply["error"] and "installer_args" in reply["error"], reply
+    reply = service.result(h1, "install", {**request, "role": "bootstrap", "control_plane_count": 1, "installer_args": '["--append-karg"]'})
+    assert reply["exit_code"] == 1 and "a single node is not supported" in reply["error"] and "installer_args" in reply["error"], reply
     reply = service.result(h1, "install", {**request, "boot_device": "/dev/loop0"})
     assert reply["exit_code"] == 1 and "'/dev/loop0' is not a disk of this host" in reply["error"], reply
 
@@ -361,11 +267,11 @@ def check_installation(service):
 
     place = FOLDER / "installed"
     place.mkdir()
-    run("mount", "-o", "ro,loop,offset=1048576", "/dev/vdz", place)
+    run("mount", "-o", "ro,loop,offset=1048576", DISK, place)
     config = place / "ignition/config.ign"
     assert config.read_bytes() == CONFIG and config.stat().st_mode & 0o777 == 0o600 and config.parent.stat().st_mode & 0o777 == 0o700
     run("umount", place)
-    table = json.loads(run("sfdisk", "--json", "/dev/vdz"))["partitiontable"]
+    table = json.loads(run("sfdisk", "--json", DISK))["partitiontable"]
     assert table["lastlba"] == DISK_SIZE // 512 - 34, table
     assert not (FOLDER / "h1/install/disk.raw").exists()
     print("installation")
@@ -389,7 +295,7 @@ def check_thief(service):
 
 def main():
     make_network()
-    make_disk()
+    make_disks(DISK_SIZE, "")
     make_medium()
     start_names()
     service = Service((OWN, PORT), (FOLDER / "server.pem", FOLDER / "server.key"), FOLDER)

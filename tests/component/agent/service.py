@@ -115,9 +115,9 @@ class Service:
         command = ["openssl", "dgst", "-sha256", "-verify", self.folder / "key.pem", "-signature", self.folder / "signature"]
         return subprocess.run(command, input=text, capture_output=True).returncode == 0
 
-    def refuse(self, status, reason):
+    def refuse(self, status, reason, **more):
         self.refused.append(f"{status} {reason}")
-        return status, {"Content-Type": "application/json"}, json.dumps({"kind": "Error", "code": str(status), "reason": reason}).encode()
+        return status, {"Content-Type": "application/json"}, json.dumps({"kind": "Error", "code": str(status), "reason": reason, **more}).encode()
 
     def answer(self, method, path, headers, body):
         with self.changed:
@@ -164,7 +164,7 @@ class Service:
             return self.refuse(401, "registration: wrong token or signature")
         host = self.hosts.get(request["host_id"])
         if host and host.key != request["public_key"]:
-            return self.refuse(409, "registration: another host has this ID")
+            return self.refuse(409, "registration: another host has this ID", cause="host-id-in-use")
         if host:
             host.registrations += 1
         else:

@@ -31,8 +31,8 @@ class Refused(Exception):
 
 
 class Service:
-    def __init__(self, folder, *options):
-        self.folder, self.options, self.process, self.port = folder, options, None, free_port()
+    def __init__(self, folder, *options, port=None):
+        self.folder, self.options, self.process, self.port = folder, options, None, port or free_port()
         self.log = open(folder.parent / "service.log", "ab")
         self.start()
 

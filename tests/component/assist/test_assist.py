@@ -1,5 +1,6 @@
 """The service of assisted installations, with scripted hosts: an installation during which the service is killed again and again,
 tokens, requests that are wrong, hosts that are not what they seem."""
+import gzip
 import json
 import os
 import pathlib
@@ -176,6 +177,50 @@ def test_events_are_streamed_and_none_is_missed(service, lab):
     connection.close()
 
 
+def test_changes_without_an_event_are_streamed(service, lab):
+    """Only to clients that ask for them, and only those of the object that they ask for."""
+    lab.discover()
+    other = service.call("POST", "/clusters", {**CLUSTER, "name": "other"})["id"]
+    connections = [service.connection(), service.connection()]
+    answers = []
+    for connection, more in zip(connections, ["&changes=true", ""]):
+        connection.request("GET", f"{PREFIX}/events/stream?cluster_id={lab.id}{more}", headers={"X-Secret-Key": service.token, "Last-Event-ID": "1000000"})
+        answers.append(connection.getresponse())
+        assert answers[-1].readline().startswith(b": events")
+    service.call("PUT", f"/clusters/{other}/ui-settings", "of another cluster")
+    service.call("PUT", f"/clusters/{lab.id}/ui-settings", "seen")  # has no event
+    lines = [answers[0].readline().decode().strip() for _ in range(3)]
+    assert lines == ["", "event: change", f'data: {{"cluster_id":"{lab.id}"}}']
+    service.call("PATCH", f"/clusters/{lab.id}", {"base_dns_domain": "example.net"})  # has one, with a larger number
+    for connection in connections:
+        connection.close()
+
+
+def test_gates_and_states_agree(service, lab):
+    def gates():
+        return {each["step"]: each["is_open"] for each in service.get(f"/clusters/{lab.id}/gates")}
+
+    assert gates() == {"cluster-details": True, "host-discovery": False, "storage": True, "networking": False, "review": False}
+    lab.discover()
+    assert all(gates().values()) and service.cluster(lab.id)["status"] == "ready"
+    lab.hosts[1].reply("inventory", lab.hosts[1].inventory(hostname="host-0"))
+    assert gates() == {"cluster-details": True, "host-discovery": False, "storage": True, "networking": True, "review": False}
+    [problem, *_] = next(each for each in service.get(f"/clusters/{lab.id}/gates") if each["step"] == "host-discovery")["problems"]
+    assert problem["id"] == "hostname-unique" and problem["host_id"] in [host.id for host in lab.hosts]
+    assert service.cluster(lab.id)["status"] == "insufficient"
+
+
+def test_page_is_served_and_other_sites_are_refused(service, lab):
+    status, headers, body = service.raw("GET", "/")
+    assert status == 200 and headers["Content-Type"].startswith("text/html") and b"<script" in gzip.decompress(body)
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert json.loads(service.raw("GET", "/page.json")[2]) == {"kind": "assisted", "needs_token": True}
+    token = {"X-Secret-Key": service.token}
+    for origin, wanted in ((f"https://127.0.0.1:{service.port}", 200), ("https://example.com", 403), ("null", 403)):
+        assert service.raw("GET", f"{PREFIX}/clusters", headers={**token, "Origin": origin})[0] == wanted
+    assert service.raw("GET", "/", headers={"Origin": "https://example.com"})[0] == 403
+
+
 def test_tokens_open_one_object_only(service, lab, tmp_path):
     other = Lab(service, tmp_path)
     for each in (lab, other):
@@ -319,6 +364,9 @@ def test_without_authentication_only_on_loopback(tmp_path):
         lab.hosts[0].register()
         assert lab.hosts[0].step_types() == ["inventory"]
         refusal(401, service.call, "GET", f"{lab.hosts[0].path}/instructions")  # its key still counts
+        status, _, body = service.raw("GET", f"{PREFIX}/clusters", headers={"Host": f"example.com:{service.port}"})
+        assert status == 403 and b"has no name 'example.com'" in body  # DNS rebinding
+        assert service.raw("GET", f"{PREFIX}/clusters", headers={"Host": f"localhost:{service.port}"})[0] == 200
     finally:
         assert service.stop() == 0
     for options in (["--auth", "none"], ["--plain-http"]):

@@ -61,6 +61,11 @@ class Cloud:
     def disturb(self, before=None, after=None):
         self.before, self.after = before or (lambda call: None), after or (lambda call: None)
 
+    def client_of(self, service, key):
+        """A client with temporary credentials. Its calls count as those of slipway."""
+        return boto3.client(service, endpoint_url=self.url, region_name=REGION, aws_access_key_id=key["AccessKeyId"],
+                            aws_secret_access_key=key["SecretAccessKey"], aws_session_token=key["SessionToken"])
+
     def client(self, service):
         if service not in self.clients:
             self.clients[service] = boto3.client(service, endpoint_url=self.url, region_name=REGION, aws_access_key_id="of-the-test",
@@ -167,9 +172,16 @@ def inventory(cloud, detailed=True):
                 groups=[names[group["GroupId"]] for group in instance["SecurityGroups"]],
                 profile=instance.get("IamInstanceProfile", {}).get("Arn", "").split("/")[-1],
                 data="" if is_pointer else hashlib.sha256(data.encode()).hexdigest())
-    for volume in ec2.describe_volumes()["Volumes"]:
-        found.setdefault("volumes", 0)
-        found["volumes"] += 1
+    # moto makes further volumes for snapshots and images.
+    found["volumes"] = sum(1 for volume in ec2.describe_volumes()["Volumes"] if tags(volume))
+    for image in ec2.describe_images(Owners=["self"])["Images"]:
+        owners = sorted(key for key in tags(image) if key.startswith("kubernetes.io/cluster/"))
+        found[f"image {image['Name']}"] = json.dumps([owners, sorted(set(tags(image)) - set(owners))])
+    for snapshot in ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"]:
+        if "slipway/os-image" in tags(snapshot):
+            key = f"snapshot {tags(snapshot)['slipway/os-image']}"
+            assert key not in found, f"twice: {key}"
+            found[key] = str(snapshot["VolumeSize"])
     for balancer in elb.describe_load_balancers()["LoadBalancers"]:
         arn = balancer["LoadBalancerArn"]
         attributes = {each["Key"]: each["Value"] for each in elb.describe_load_balancer_attributes(LoadBalancerArn=arn)["Attributes"]}

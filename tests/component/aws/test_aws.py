@@ -10,6 +10,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -17,6 +18,10 @@ import urllib.request
 import host_clock
 import pytest
 from cloud import CHANGES, LostAnswer, inventory, user_data
+from cluster_api import Nodes
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from control_plane import ControlPlane  # noqa: E402
 
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
 BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"])
@@ -36,34 +41,45 @@ platform:
   aws:
     region: us-east-1
     userTags: {{team: blue}}
-    defaultMachinePlatform: {{amiID: {image}}}{more}
+    defaultMachinePlatform: {{{machines}}}{more}
 pullSecret: '{{"auths":{{"registry.example.com":{{"auth":"YTpi"}}}}}}'
+"""
+
+
+# Runs a command, and prints what it used as the last line of standard error.
+MEASURE = """
+import json, resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps({"seconds": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss / 1024}), file=sys.stderr)
+sys.exit(status)
 """
 
 
 class Cluster:
     """An asset directory, and the commands on it."""
 
-    def __init__(self, cloud, folder, name="demo", workers=1, more="", seed=SEED):
+    def __init__(self, cloud, folder, name="demo", workers=1, more="", seed=SEED, image=None):
         self.cloud, self.folder, self.seed = cloud, folder, folder.parent / f"{folder.name}.seed"
         folder.mkdir()
         self.seed.write_text(seed + "\n")
         self.seed.chmod(0o600)
-        (folder / "install-config.yaml").write_text(CONFIG.format(name=name, workers=workers, image=cloud.image, more=more))
+        machines = "type: m6i.xlarge" if image else f"amiID: {cloud.image}"
+        (folder / "install-config.yaml").write_text(CONFIG.format(name=name, workers=workers, machines=machines, more=more))
+        self.inputs = ("--release", BUILD / "release", "--seed", self.seed, "--key-type", "ecdsa", *(("--os-image", image) if image else ()))
         self.process = None
 
-    def start(self, *words, **variables):
+    def start(self, *words, before=(), **variables):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
         environment |= {"SOURCE_DATE_EPOCH": NOW, "AWS_ENDPOINT_URL": self.cloud.url, "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
                         "AWS_SECRET_ACCESS_KEY": "hunter2secret", "HOME": str(self.folder.parent), **variables}
-        self.process = subprocess.Popen([SLIPWAY, *words, "--dir", self.folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*before, SLIPWAY, *words, "--dir", self.folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, env=environment)
         return self.process
 
-    def create(self, when_machines_exist=lambda: None, **variables):
+    def create(self, *words, when_machines_exist=lambda: None, **variables):
         """Runs create until the machines exist: they never become a cluster. Returns the exit status, the messages and the events."""
-        process = self.start("create", "cluster", "--output", "json", "--release", BUILD / "release", "--seed", self.seed,
-                             "--key-type", "ecdsa", **variables)
+        process = self.start("create", "cluster", "--output", "json", *self.inputs, *words, **variables)
         messages, events = [], []
         reader = threading.Thread(target=lambda: messages.append(process.stderr.read()), daemon=True)
         reader.start()
@@ -84,6 +100,13 @@ class Cluster:
 
     def destroy(self, **variables):
         return self.run("destroy", "cluster", **variables)
+
+    def plan(self, **variables):
+        """The exit status, and the plan of the platform."""
+        process = self.start("plan", "cluster", "--output", "json", *self.inputs, **variables)
+        output, messages = process.communicate(timeout=LIMIT)
+        assert process.returncode in (0, 2), messages
+        return process.returncode, json.loads(output)["platform"]
 
     @property
     def infra(self):
@@ -146,8 +169,7 @@ def test_create_and_destroy(cloud, tmp_path):
     calls = [event for event in events if event["kind"] == "call"]
     assert sum(event["attempts"] for event in calls) == len(changes) and all(event["request_id"] for event in calls)
     # All that can have tags has that of the cluster and that of the user.
-    for name in ("vpc", "public-us-east-1a", "nat-us-east-1b"):
-        kind = {"vpc": "vpc", "public-us-east-1a": "subnet", "nat-us-east-1b": "nat-gateway"}[name]
+    for kind, name in (("vpc", "vpc"), ("subnet", "subnet-public-us-east-1a"), ("nat-gateway", "nat-us-east-1b")):
         assert f"kubernetes.io/cluster/{infra}" in found[f"{kind} {infra}-{name}"]
     # The bootstrap machine fetches its config from a bucket that is closed to others.
     ids = machine_ids(cloud, infra)
@@ -164,7 +186,7 @@ def test_create_and_destroy(cloud, tmp_path):
     assert sorted(name for name, *_ in json.loads(found["zone public example.com."])) == ["*.apps.demo.example.com.", "api.demo.example.com."]
     assert len(json.loads(found["zone private demo.example.com."])) == 3
     # Nothing is open to the world but load balancers.
-    assert "0.0.0.0/0" not in found[f"security-group {infra}-master"] + found[f"security-group {infra}-worker"]
+    assert not any("0.0.0.0/0" in text for key, text in found.items() if key.startswith("security-group"))
     assert cloud.most_in_flight <= 8
     # The same command once more changes nothing.
     cloud.calls.clear()
@@ -183,6 +205,241 @@ def test_create_and_destroy(cloud, tmp_path):
           f"destroy: {len(cloud.calls)} calls ({len(cloud.changes())} changes), {host_clock.now() - begin:.1f} s")
     assert status == 0 and inventory(cloud) == before, messages
     assert not (cluster.folder / ".slipway/resources.jsonl").exists()
+
+
+def test_plan(cloud, tmp_path):
+    """A plan changes nothing. What it says is what create does, call by call."""
+    before = inventory(cloud)
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+    status, plan = cluster.plan()
+    assert status == 2 and inventory(cloud) == before and cloud.changes() == []
+    assert sorted(path.name for path in cluster.folder.iterdir()) == ["install-config.yaml"]
+    assert {change["action"] for change in plan["changes"]} == {"create"}
+    assert plan["problems"] == [] and plan["missingPermissions"] == []
+    quotas = {quota["what"]: quota for quota in plan["quotas"]}
+    assert quotas["VPCs"]["needed"] == 1 and quotas["Elastic IP addresses"]["needed"] == 3
+    assert quotas["vCPUs of on-demand instances"]["needed"] == 16
+    assert [each["machine"] for each in plan["userData"] if each["pointer"]] == ["bootstrap"]
+    costs = {row["item"]: row for row in plan["costs"]["rows"]}
+    assert costs["machine/m6i.xlarge"]["amount"] == 4 and costs["volume/gp3"]["amount"] == 480 and costs["nat-gateway"]["amount"] == 3
+    assert all(row["each"] for row in costs.values()) and plan["costs"]["hourly"] > 4 * 0.192
+    cloud.calls.clear()
+    status, messages, events = cluster.create()
+    assert status == 8, messages
+    made = [event["name"] for event in events if event["kind"] == "resource" and event["phase"] == "finished"]
+    assert sorted(made) == sorted(change["resource"] for change in plan["changes"])
+    called = [event["name"] for event in events if event["kind"] == "call"]
+    assert sorted(called) == sorted(call for change in plan["changes"] for call in change["calls"])
+    assert cluster.plan()[0] == 0
+    # What is missing, and what the account refuses.
+    cloud.client("elbv2").deregister_targets(
+        TargetGroupArn=next(group["TargetGroupArn"] for group in cloud.client("elbv2").describe_target_groups()["TargetGroups"]
+                            if group["TargetGroupName"].endswith("-sint")),
+        Targets=[{"Id": address, "Port": 22623} for address in addresses_of(cloud, cluster.infra, "master-1")])
+    denied = (403, "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>no</Message></Error></Errors></Response>")
+    cloud.disturb(lambda call: denied if call == "ec2 GetDryRun:CreateSecurityGroup" else None)
+    status, plan = cluster.plan()
+    cloud.disturb()
+    assert status == 2 and [change["resource"] for change in plan["changes"] if change["action"] != "keep"] == [
+        f"target/{cluster.infra}-sint/master-1"]
+    assert plan["missingPermissions"] == ["ec2:CreateSecurityGroup"]
+    # What destroy removes, before it does.
+    status, listed = cluster.run("destroy", "cluster", "--dry-run")
+    assert status == 0 and f"vpc/{cluster.infra}-vpc" in listed.splitlines() and f"machine/{cluster.infra}-master-2" in listed.splitlines()
+    assert cluster.destroy()[0] == 0 and inventory(cloud) == before
+
+
+def test_plan_of_many_machines(cloud, tmp_path):
+    """500 machines are planned in two seconds of the processor and with little memory."""
+    cluster = Cluster(cloud, tmp_path / "demo", workers=497)
+    # A process of its own: the memory of this one, which has the cloud, would count as that of its child.
+    process = cluster.start("plan", "cluster", "--output", "json", *cluster.inputs, before=(sys.executable, "-c", MEASURE))
+    output, messages = process.communicate(timeout=LIMIT)
+    plan, used = json.loads(output)["platform"], json.loads(messages.splitlines()[-1])
+    print(f"\nplan of 500 machines: {used['seconds']:.2f} s of the processor, {used['memory']:.0f} MiB, {len(cloud.calls)} calls")
+    assert process.returncode == 2 and sum(change["resource"].startswith("machine/") for change in plan["changes"]) == 501
+    assert used["seconds"] < 2 and used["memory"] < 60 and len(cloud.calls) < 80, used
+
+
+def test_many_workers(cloud, tmp_path):
+    """At most eight calls are in flight; all machines exist once."""
+    before, count = inventory(cloud), 100 if LONG else 10
+    cluster = Cluster(cloud, tmp_path / "demo", workers=count)
+    status, messages, _ = cluster.create()
+    assert status == 8 and cloud.most_in_flight <= 8, (cloud.most_in_flight, messages)
+    assert len([name for name in machine_ids(cloud, cluster.infra) if name.startswith("worker")]) == count
+    cloud.most_in_flight = 0
+    status, messages = cluster.destroy()
+    assert status == 0 and cloud.most_in_flight <= 8 and inventory(cloud) == before, messages
+
+
+def addresses_of(cloud, infra, machine):
+    found = cloud.client("ec2").describe_instances(Filters=[{"Name": "tag:Name", "Values": [f"{infra}-{machine}"]}])["Reservations"]
+    return [instance["PrivateIpAddress"] for reservation in found for instance in reservation["Instances"]]
+
+
+def blocks_of(cloud, snapshot):
+    ebs = cloud.client("ebs")
+    listed = ebs.list_snapshot_blocks(SnapshotId=snapshot)["Blocks"]
+    return {each["BlockIndex"]: ebs.get_snapshot_block(SnapshotId=snapshot, BlockIndex=each["BlockIndex"],
+                                                       BlockToken=each["BlockToken"])["BlockData"].read() for each in listed}
+
+
+def test_image_import(cloud, tmp_path):
+    """Without amiID, the image is imported once for all clusters, continues after a kill, and goes with the last cluster."""
+    before = inventory(cloud)
+    block = 512 << 10
+    drawn = random.Random(5)
+    content = {number: drawn.randbytes(block) for number in (0, 1, 3, 9)}
+    image = tmp_path / "os.raw"
+    with image.open("wb") as file:
+        for number, data in content.items():
+            file.seek(number * block)
+            file.write(data)
+        file.truncate(12 * block + 100)
+    name = f"slipway-os-{hashlib.sha256(image.read_bytes()).hexdigest()[:12]}"
+    first = Cluster(cloud, tmp_path / "first", name="first", workers=0, image=image)
+    written = []
+
+    def killed_at_the_third(call):
+        if re.match(r"ebs PUT:", call):
+            written.append(call)
+            if len(written) == 3:
+                first.process.kill()
+                raise LostAnswer
+
+    cloud.disturb(after=killed_at_the_third)
+    assert first.create()[0] == -signal.SIGKILL
+    cloud.disturb()
+    status, messages, events = first.create()
+    assert status == 8, messages
+    found, infra = inventory(cloud), first.infra
+    assert f"kubernetes.io/cluster/{infra}" in found[f"image {name}"] and found[f"snapshot {name}"] == "1"
+    snapshots = cloud.client("ec2").describe_snapshots(OwnerIds=["self"])["Snapshots"]
+    snapshot = next(each["SnapshotId"] for each in snapshots if any(tag["Key"] == "slipway/os-image" for tag in each.get("Tags", [])))
+    assert blocks_of(cloud, snapshot) == content
+    images = {instance["ImageId"] for reservation in cloud.client("ec2").describe_instances()["Reservations"]
+              for instance in reservation["Instances"]}
+    assert images == {each["ImageId"] for each in cloud.client("ec2").describe_images(Owners=["self"])["Images"]}
+    # The second cluster uses the same image, without an upload.
+    second = Cluster(cloud, tmp_path / "second", name="second", workers=0, image=image, seed="02" * 32)
+    cloud.calls.clear()
+    assert second.create()[0] == 8
+    assert not [call for call in cloud.calls if call.startswith("ebs")]
+    assert first.destroy()[0] == 0
+    left = inventory(cloud)
+    assert infra not in left[f"image {name}"] and second.infra in left[f"image {name}"]
+    status, messages = second.destroy()
+    assert status == 0 and inventory(cloud) == before, messages
+    # A file that EC2 cannot boot.
+    image.write_bytes(b"QFI\xfb" + bytes(2000))
+    wrong = Cluster(cloud, tmp_path / "wrong", name="wrong", workers=0, image=image)
+    status, messages, _ = wrong.create()
+    assert status not in (0, 8) and "is a disk image in qcow2, but EC2 needs a raw one" in messages, messages
+    assert wrong.destroy()[0] == 0 and inventory(cloud) == before
+
+
+def test_orphans(cloud, tmp_path):
+    """Clusters without an asset directory are listed and removed by their infraID; refresh sees what somebody else removed."""
+    before = inventory(cloud)
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+    assert cluster.create("--expires", "8h")[0] == 8
+    infra = cluster.infra
+    # A bucket and a role with names that look like those of a cluster.
+    cloud.client("s3").create_bucket(Bucket="other-bcdfg-bootstrap")
+    cloud.client("iam").create_role(RoleName="other-bcdfg-master-role", AssumeRolePolicyDocument="{}")
+    process = cluster.start("orphans", "--platform", "aws", "--place", "us-east-1", "--output", "json")
+    listed = json.loads(process.communicate(timeout=LIMIT)[0])["clusters"]
+    assert [each["infraID"] for each in listed] == [infra]
+    assert f"machine/{infra}-master-0" in listed[0]["resources"] and listed[0]["costs"]["hourly"] > 4 * 0.192
+    assert listed[0]["created"] and listed[0]["expires"] and not listed[0]["expired"]
+    status, text = cluster.run("orphans", "--platform", "aws", "--place", "us-east-1")
+    assert status == 0 and re.search(rf"^{infra} +\d+ ", text, re.M), text
+    # Somebody removes a load balancer's listener.
+    elb = cloud.client("elbv2")
+    apps = next(each["LoadBalancerArn"] for each in elb.describe_load_balancers()["LoadBalancers"] if each["LoadBalancerName"] == f"{infra}-apps")
+    elb.delete_listener(ListenerArn=elb.describe_listeners(LoadBalancerArn=apps)["Listeners"][0]["ListenerArn"])
+    status, text = cluster.run("refresh")
+    assert status == 0 and len(re.findall(rf"^listener/{infra}-apps/\d+: does not exist any more$", text, re.M)) == 1, text
+    assert "The journal and the platform agree." in cluster.run("refresh")[1]
+    lost = Cluster(cloud, tmp_path / "lost")
+    for words, message in ((("--infra-id", "demo"), "--infra-id and --platform: both are needed"),
+                           (("--platform", "aws", "--infra-id", "demo"), "is not an infraID")):
+        status, messages = lost.run("destroy", "cluster", *words)
+        assert status == 1 and message in messages, messages
+    status, messages = lost.run("destroy", "cluster", "--platform", "aws", "--place", "us-east-1", "--infra-id", infra)
+    assert status == 0, messages
+    cloud.client("s3").delete_bucket(Bucket="other-bcdfg-bootstrap")
+    cloud.client("iam").delete_role(RoleName="other-bcdfg-master-role")
+    assert inventory(cloud) == before
+
+
+def test_workers_and_a_lost_directory(cloud, tmp_path):
+    """Workers come and go on AWS and in the cluster; the copy of the state in the cluster makes another directory of the cluster."""
+    before = inventory(cloud)
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+    assert cluster.create()[0] == 8
+    assert cluster.run("destroy", "bootstrap")[0] == 0
+    plane_folder = tmp_path / "plane"
+    plane_folder.mkdir()
+    with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], plane_folder) as plane, Nodes(plane):
+        (cluster.folder / "auth/kubeconfig").write_bytes(plane.kubeconfig.read_bytes())
+        cloud.most_in_flight = 0
+        status, messages = cluster.run("scale", "workers", "3")
+        assert status == 0 and "worker-2 is Ready" in messages, messages
+        workers = sorted(name for name in machine_ids(cloud, cluster.infra) if name.startswith("worker"))
+        assert workers == ["worker-0", "worker-1", "worker-2"] and cloud.most_in_flight <= 8
+        balanced = json.loads(inventory(cloud, detailed=False)[f"target-group {cluster.infra}-web"])[2]
+        assert len(balanced) == 3, "without workers in the install-config, the masters serve applications"
+        cloud.calls.clear()
+        status, messages = cluster.run("scale", "workers", "3")
+        assert status == 0 and "The cluster has 3 workers." in messages and cloud.changes() == [], messages
+        assert cluster.plan()[0] == 0, "nothing is missing after the bootstrap"
+        # The directory is lost; an admin kubeconfig is left.
+        restored = Cluster(cloud, tmp_path / "restored")
+        (restored.folder / "install-config.yaml").unlink()
+        status, messages = restored.run("refresh", "--kubeconfig", plane.kubeconfig)
+        assert status == 0 and "metadata.json: written from the cluster" in messages, messages
+        assert (restored.folder / "metadata.json").stat().st_mode & 0o777 == 0o600
+        status, messages = restored.run("scale", "workers", "1")
+        assert status == 0 and "worker-2 is removed" in messages and "worker-1 is removed" in messages, messages
+        assert [name for name in machine_ids(cloud, cluster.infra) if name.startswith("worker")] == ["worker-0"]
+        assert plane.get("node", "worker-2") is None
+        status, messages = restored.run("destroy", "worker", "worker-0")
+        assert status == 0, messages
+        status, messages = restored.destroy()
+        assert status == 0 and inventory(cloud) == before, messages
+
+
+def test_zone_of_another_account(cloud, tmp_path):
+    """Records of a private zone in another account are written with the role that the install-config names, and removed."""
+    role = "arn:aws:iam::222222222222:role/zones"
+    key = cloud.client("sts").assume_role(RoleArn=role, RoleSessionName="of-the-test")["Credentials"]
+    ec2 = cloud.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    zones = cloud.client_of("route53", key)
+    zone = zones.create_hosted_zone(Name="demo.example.com", CallerReference="user", VPC={"VPCRegion": "us-east-1", "VPCId": vpc},
+                                    HostedZoneConfig={"PrivateZone": True})["HostedZone"]["Id"].split("/")[-1]
+    subnets = [ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{i}.0/24", AvailabilityZone="us-east-1a")["Subnet"]["SubnetId"] for i in (0, 1)]
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+    ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", GatewayId=gateway)
+    ec2.associate_route_table(RouteTableId=table, SubnetId=subnets[1])
+
+    def records():
+        listed = zones.list_resource_record_sets(HostedZoneId=zone)["ResourceRecordSets"]
+        return sorted(each["Name"] for each in listed if each["Type"] == "A")
+
+    before = inventory(cloud)
+    more = f"\n    subnets: [{', '.join(subnets)}]\n    hostedZone: {zone}\n    hostedZoneRole: {role}"
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0, more=more)
+    status, messages, _ = cluster.create()
+    assert status == 8, messages
+    assert records() == ["*.apps.demo.example.com.", "api-int.demo.example.com.", "api.demo.example.com."]
+    assert cluster.create()[0] == 8
+    status, messages = cluster.destroy()
+    assert status == 0 and records() == [] and inventory(cloud) == before, messages
 
 
 def killed_after(cluster, number, command):
@@ -359,9 +616,10 @@ def test_wrong_input(cloud, tmp_path):
     before = inventory(cloud)
     refused = Cluster(cloud, tmp_path / "refused", more="\n    bestEffortDeleteIgnition: true")
     text = refused.folder / "install-config.yaml"
-    text.write_text(re.sub(r"\{amiID: [^}]*\}", "{type: m6i.large}", text.read_text()))
+    text.write_text(re.sub(r"\{amiID: [^}]*\}", "{type: m6g.large}", text.read_text()).replace("replicas: 3", "replicas: 3, architecture: arm64"))
     status, messages, _ = refused.create()
-    assert status in (1, 3) and "controlPlane.platform.aws.amiID: missing" in messages and "bestEffortDeleteIgnition" in messages, messages
+    assert status in (1, 3) and "controlPlane.platform.aws.amiID: missing: slipway imports images for amd64 only" in messages, messages
+    assert "bestEffortDeleteIgnition" in messages, messages
     assert text.exists()
     no_image = Cluster(cloud, tmp_path / "no-image", name="other")
     text = no_image.folder / "install-config.yaml"
@@ -372,7 +630,7 @@ def test_wrong_input(cloud, tmp_path):
 
 
 def test_limit_of_user_data(undisturbed, cloud, tmp_path):
-    """A config of exactly the limit is taken; one byte more is refused before anything is created."""
+    """A config of exactly the limit is user data. With one byte more, the machine fetches it from the bucket until the bootstrap ends."""
     limit, size = 16000, undisturbed.user_data
     before = inventory(cloud)
     for more in (0, 1):
@@ -388,10 +646,16 @@ def test_limit_of_user_data(undisturbed, cloud, tmp_path):
         empty["contents"]["source"] += "x" * (limit - used + more)
         path.write_text(json.dumps(config))
         status, messages, _ = padded.create()
+        assert status == 8, messages
+        data, infra = user_data(cloud, machine_ids(cloud, padded.infra)["master-0"]), padded.infra
         if more:
-            assert status not in (0, 8) and "has 16001 bytes, but user data has at most 16000" in messages, messages
-            assert inventory(cloud) == before
+            pointer = json.loads(data)["ignition"]["config"]["replace"]
+            content = urllib.request.urlopen(pointer["source"]).read()
+            assert len(content) == limit + 1 and pointer["verification"]["hash"] == "sha256-" + hashlib.sha256(content).hexdigest()
+            assert {f"object {infra}-bootstrap/{name}.ign" for name in ("bootstrap", "master-0", "master-2")} <= set(inventory(cloud))
+            assert padded.run("destroy", "bootstrap")[0] == 0
+            assert not [key for key in inventory(cloud) if "bootstrap" in key]
         else:
-            assert status == 8, messages
-            assert len(user_data(cloud, machine_ids(cloud, padded.infra)["master-0"])) == limit
-            assert padded.destroy()[0] == 0
+            assert len(data) == limit
+        status, messages = padded.destroy()
+        assert status == 0 and inventory(cloud) == before, messages

@@ -10,7 +10,7 @@ from program import SLIPWAY, clean_environment, run
 LINES = [
     (["cr"], {"create"}),
     (["create", "cl"], {"cluster"}),
-    (["--log-level", "debug", "create", "ma"], {"manifests"}),
+    (["--log-level", "debug", "create", "ma"], {"manifests", "master"}),
     (["create", "--dir", "create", "man"], {"manifests"}),
     (["completion", ""], {"bash", "fish", "zsh"}),
     (["create", "cluster", "--skip"], {"--skip-password-print"}),

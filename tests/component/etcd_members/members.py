@@ -21,7 +21,13 @@ BIN, SOURCE = pathlib.Path(os.environ["SLIPWAY_BIN"]), pathlib.Path(os.environ["
 PAYLOAD = pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
 ADDRESSES = [f"127.97.77.{10 + i}" for i in range(4)]
 BOOTSTRAP, MASTERS = ADDRESSES[0], ADDRESSES[1:]
+# Masters that are added later have the numbers 3 and 4.
+CERTIFIED = [f"127.97.77.{10 + i}" for i in range(6)]
 TOOL = BIN / "etcd_members_tool"
+
+
+def address_of(number):
+    return f"127.97.77.{11 + number}"
 
 
 class Members(Programs):
@@ -43,7 +49,7 @@ class Members(Programs):
     def make_certificates(self):
         """One CA and one leaf certificate for all, which is also the administrator of an API server."""
         f, elliptic = self.folder, ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        names = ",".join(["DNS:localhost", "IP:127.0.0.1", *[f"IP:{address}" for address in ADDRESSES]])
+        names = ",".join(["DNS:localhost", "IP:127.0.0.1", *[f"IP:{address}" for address in CERTIFIED]])
         (f / "leaf.ext").write_text(f"subjectAltName={names}\nextendedKeyUsage=serverAuth,clientAuth\n")
         for arguments in (
             ["req", "-x509", *elliptic, "-keyout", f / "ca.key", "-out", self.ca, "-days", "2", "-subj", "/CN=test-ca"],
@@ -89,7 +95,7 @@ class Members(Programs):
 
     def run_pod(self, number, text):
         """Runs the container of a static pod, with the files and addresses of this test."""
-        name, address, home = f"master-{number}", MASTERS[number], self.folder / f"master-{number}"
+        name, address, home = f"master-{number}", address_of(number), self.folder / f"master-{number}"
         # The masters share a network, so each has another name for programs that depend on it.
         for hole, value in {"0.0.0.0": address, "127.0.0.1:9980": f"{address}:9980", "NODE_NAME": name, "/tmp/": f"{home}/",
                             "--dependents=etcd": f"--dependents={home}",
@@ -141,5 +147,5 @@ class Members(Programs):
     def discover(self, number, data_dir):
         command = [TOOL, "discover", f"--cacert={self.ca}", f"--cert={self.certificate}", f"--key={self.key}",
                    f"--endpoints={','.join(f'https://{a}:2381' for a in ADDRESSES)}", f"--data-dir={data_dir}",
-                   f"--target-peer-url-host={MASTERS[number]}", f"--target-name=master-{number}"]
+                   f"--target-peer-url-host={address_of(number)}", f"--target-name=master-{number}"]
         return subprocess.run(command, capture_output=True, text=True, timeout=120)

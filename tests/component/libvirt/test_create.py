@@ -157,6 +157,35 @@ def test_create_and_destroy(host, tmp_path, empty_disk):
     calls.close()
 
 
+def test_plan_and_a_lost_directory(host, tmp_path, empty_disk):
+    """A plan changes nothing and says what create does. A cluster without its directory is listed, and removed by its infraID."""
+    before = inventory(host)
+    cluster = Cluster(host, tmp_path / "demo", empty_disk)
+    # With the seed of the cluster, so that the names are the same.
+    plan = [SLIPWAY, "plan", "cluster", "--output", "json", "--release", BUILD / "release", "--os-image", empty_disk, "--seed", cluster.seed,
+            "--dir", cluster.folder]
+    environment = ["env", f"SOURCE_DATE_EPOCH={NOW}"]
+    done = host.run([*environment, *plan], check=False)
+    assert done.returncode == 2, done.stderr
+    changes = json.loads(done.stdout)["platform"]["changes"]
+    assert inventory(host) == before and {change["action"] for change in changes} == {"create"}
+    assert cluster.create()[0] == 8
+    infra = json.loads((cluster.folder / "metadata.json").read_text())["infraID"]
+    assert host.run([*environment, *plan], check=False).returncode == 0
+    listed = json.loads(host.run([SLIPWAY, "orphans", "--platform", "libvirt", "--place", host.uri, "--output", "json"]).stdout)["clusters"]
+    assert [each["infraID"] for each in listed] == [infra]
+    assert {change["resource"] for change in changes} <= set(listed[0]["resources"]), "and the console logs, which QEMU made"
+    host.virsh("destroy", f"{infra}-master-0")
+    host.virsh("undefine", f"{infra}-master-0")
+    assert f"machine/{infra}-master-0: does not exist any more" in host.run([SLIPWAY, "refresh", "--dir", cluster.folder]).stdout
+    lost = tmp_path / "lost"
+    lost.mkdir()
+    destroy = [SLIPWAY, "destroy", "cluster", "--platform", "libvirt", "--place", host.uri, "--infra-id", infra, "--dir", lost]
+    assert f"network/{infra}" in host.run([*destroy, "--dry-run"]).stdout.splitlines()
+    host.run(destroy)
+    assert inventory(host) == before
+
+
 def test_kvm_only_if_it_works(tmp_path, empty_disk):
     """/dev/kvm may exist and not work; libvirt offers KVM then, and machines do not start."""
     folder = tmp_path / "host"

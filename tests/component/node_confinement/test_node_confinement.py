@@ -3,11 +3,13 @@
     SLIPWAY_SOURCE=. SLIPWAY_PAYLOAD_BIN=build/payload/bin /usr/bin/python3 -m pytest tests/component/node_confinement
 """
 
+import base64
 import http.client
 import json
 import os
 import pathlib
 import ssl
+import subprocess
 import sys
 import time
 
@@ -86,7 +88,7 @@ def node(name, **metadata):
 def cluster(tmp_path_factory):
     with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], tmp_path_factory.mktemp("plane"), flags=["--disable-admission-plugins=ServiceAccount"]) as plane:
         made = Cluster(plane)
-        assert len(POLICIES) == 8, POLICIES
+        assert len(POLICIES) == 10, POLICIES
         for file in [*map(role_file, ROLES.values()), *POLICIES]:
             plane.kubectl("create", "--filename", file)
         for name, role in (("master-0", "master"), ("worker-0", "worker"), ("worker-1", "worker")):
@@ -283,3 +285,30 @@ def test_other_pods_run_anywhere(bind):
     soon(bind, 403, "worker-0", json.dumps(ROWS), space="openshift-machine-config-operator", prefix="machine-config-server")
     soon(bind, 201, "worker-0", json.dumps(ROWS), space="openshift-machine-config-operator", prefix="machine-config-daemon")
     soon(bind, 201, "worker-0", json.dumps(ROWS), space="people", prefix="web")
+
+
+def test_a_machine_that_left_neither_registers_nor_renews(bind, cluster):
+    """With the certificate of its kubelet, which is valid for some more hours."""
+    left = [*ROWS, {"name": "master-9", "role": "removed", "addresses": ["10.97.77.19"]}]
+
+    def request(name):
+        made = subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "/dev/null",
+                               "-subj", f"/O=system:nodes/CN=system:node:{name}"], check=True, capture_output=True, timeout=60).stdout
+        return {"metadata": {"generateName": "again-"}, "spec": {"signerName": "kubernetes.io/kube-apiserver-client-kubelet", "usages": ["digital signature", "client auth"],
+                                                                 "request": base64.b64encode(made).decode()}}
+
+    soon(bind, 403, "worker-0", json.dumps(left))
+    for name, refused in (("master-9", True), ("master-8", True), ("aster-0", True), ("m-example.com", True), ("master-0", False), ("m.example.com", False)):
+        kubelet = f"user system:node:{name} system:nodes"
+        for path, body in (("/api/v1/nodes", node(name)), ("/apis/certificates.k8s.io/v1/certificatesigningrequests", request(name))):
+            deadline = host_clock.now() + DEADLINE
+            while ("is not a machine of this cluster" in (answer := cluster.call(kubelet, "POST", path, body))[1].get("message", "")) is not refused:
+                assert host_clock.now() < deadline, (name, path, answer)
+                time.sleep(0.1)
+            assert answer[0] == 403 if refused else answer[0] in (201, 409), (name, path, answer)
+    # Without a table nothing is known of machines.
+    soon(bind, 201, "worker-0", None)
+    deadline = host_clock.now() + DEADLINE
+    while cluster.call("user system:node:master-8 system:nodes", "POST", "/api/v1/nodes", node("master-8"))[0] not in (201, 409):
+        assert host_clock.now() < deadline
+        time.sleep(0.1)

@@ -1,5 +1,7 @@
 """The drill of docs/restore.md, and backups that the cluster takes by itself."""
 
+import base64
+import hashlib
 import json
 import os
 import pathlib
@@ -13,8 +15,11 @@ import host_clock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs"))
 import pages  # noqa: E402
-from installation import KUBECTL, SLIPWAY, run  # noqa: E402
+from installation import KUBECTL, SLIPWAY, Creation, run  # noqa: E402
 
+# A key of age that was made for this test.
+KEY = "AGE-SECRET-KEY-15V77XJC4VQUKHND3RYF6RQL7ALK7QEP5K66LKPH846LN20ZUR3SQMLGNKT\n"
+RECIPIENT = "age1s9marweutrjcagu829q9htzn5ml5fltqz0e065wyrr0tcu85tuuqe5t6r9"
 SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"])
 STAGES = ["stop-control-plane", "set-data-aside", "copy-backup", "restore-static-pods", "restore-data", "start-recovery-master",
           "start-other-masters", "wait-for-members", "wait-for-pods", "wait-for-nodes", "clean-up"]
@@ -129,7 +134,8 @@ def test_all_masters_lost_their_data_and_the_command_is_killed(cluster, capsys):
 
 
 def test_the_cluster_takes_backups_by_a_schedule(cluster, capsys):
-    order = {"apiVersion": "config.openshift.io/v1alpha1", "kind": "Backup", "metadata": {"name": "default"},
+    order = {"apiVersion": "config.openshift.io/v1alpha1", "kind": "Backup",
+             "metadata": {"name": "default", "annotations": {"slipway.internal/encrypt-to": RECIPIENT}},
              "spec": {"etcd": {"schedule": "* * * * *", "pvcName": "", "timeZone": "UTC",
                                "retentionPolicy": {"retentionType": "RetentionNumber", "retentionNumber": {"maxNumberOfBackups": 1}}}}}
     cluster.kubectl("apply", "-f", "-", input=json.dumps(order))
@@ -146,7 +152,34 @@ def test_the_cluster_takes_backups_by_a_schedule(cluster, capsys):
     cluster.wait_until("the old one is pruned", lambda: len(backups(cluster.masters[0])) == 1 and backups(cluster.masters[0]) != first, limit=200)
     cluster.wait_until("the record is there", lambda: cluster.kubectl("get", "configmap", "recent-backup", "-n", "openshift-etcd",
                                                                      "--output", "jsonpath={.data.completed}", check=False).stdout, limit=100)
+    # Encrypted, and what it was when it was read back: a snapshot ends with its hash.
+    [name] = backups(cluster.masters[0])
+    assert name.endswith(".db.age")
+    sealed = base64.b64decode(cluster.machine(cluster.masters[0], "base64", f"/var/lib/etcd-auto-backup/default/{name}").stdout)
+    (cluster.folder / "key").write_text(KEY)
+    content = subprocess.run(["age", "--decrypt", "--identity", cluster.folder / "key"], input=sealed, check=True, capture_output=True, timeout=60).stdout
+    assert hashlib.sha256(content[:-32]).digest() == content[-32:]
     cluster.kubectl("delete", "backups.config.openshift.io", "default")
     cluster.wait_until("the CronJobs are gone", lambda: not cluster.objects("cronjobs", "-n", "openshift-etcd"), limit=100)
     with capsys.disabled():
         print(f"\nFIGURE backup: each of {len(cluster.masters)} masters has one {took:.0f} s after the order")
+
+
+def test_the_backup_is_restored_on_fresh_machines(cluster, capsys):
+    """All machines and their disks are gone. The asset directory makes machines of the same names, with the authorities of before."""
+    outside = cluster.folder / "outside"
+    write(cluster, "drill", "on the machines of before")
+    backup(cluster, "--to", outside)
+    run(SLIPWAY, "machine", "destroy", "--all", "--cluster", cluster.name, "--state", cluster.state)
+    begin = host_clock.now()
+    Creation(cluster).complete()
+    created = host_clock.now() - begin
+    cluster.wait_until("the new cluster has settled", lambda: "is being changed" not in
+                       cluster.run("backup", "--to", cluster.folder / "new", check=False).stderr, limit=900)
+    assert read(cluster, "drill") is None
+    new_id, _ = members(cluster)
+    took = restore(cluster, "--from", outside)
+    assert read(cluster, "drill") == "on the machines of before"
+    check(cluster, new_id)
+    with capsys.disabled():
+        print(f"\nFIGURE restore: fresh machines in {created:.0f} s, the backup on them in {took:.0f} s")

@@ -81,7 +81,7 @@ class Installation:
 
     def command(self, *words):
         options = ["--dir", self.dir]
-        if words[0] in ("create",):
+        if words[0] in ("create",) and words[1] not in ("worker", "master"):
             options += ["--release", self.release]
         if words[0] not in ("wait-for", "timeline", "image", "upgrade") and words[:2] not in (("create", "manifests"), ("create", "ignition-configs")):
             options += ["--state", self.state]

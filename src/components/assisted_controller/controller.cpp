@@ -1,0 +1,200 @@
+#include "components/assisted_controller/controller.h"
+
+#include "assist/controller.h"
+#include "base/flags.h"
+#include "base/guarded.h"
+#include "base/text.h"
+#include "components/controller/reconcile.h"
+#include "components/program/kube_access.h"
+#include "net/url.h"
+#include "sys/environment_variable.h"
+#include "sys/task_group.h"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <optional>
+
+namespace slipway::components::assisted_controller {
+
+namespace {
+
+const std::string space(assist::controller_space), name(assist::controller_name);
+constexpr Milliseconds between_logs = std::chrono::minutes(5);
+constexpr std::size_t largest_log = 1u << 20;
+constexpr int enough_refusals = 3;
+
+// A change of it makes a new plan; the state itself is with the controller.
+const kube::ResourceType facts{std::string(kube::private_domain), "v1", "servicestates", "ServiceState", false};
+
+std::vector<Watched> watched() {
+  return {{.type = kube::types::nodes},
+          {.type = kube::types::cluster_operators},
+          {.type = kube::types::cluster_versions},
+          {.type = kube::types::config_maps,
+           .space = std::string(router_authority_space),
+           .selection = {.fields = fmt::format("metadata.name={}", router_authority_name)}}};
+}
+
+// Threads: one plans and runs tasks, one looks at the service.
+class Controller {
+ public:
+  Controller(const Environment& environment, kube::Api& api, const ServiceAccess& service, const ControllerOptions& options)
+      : environment_(environment), api_(api), service_(service), options_(options) {}
+
+  Result<> run() {
+    sys::TaskGroup tasks(environment_.context);
+    tasks.run("reporting", [&](const sys::Context& context) {
+      return reconcile(context, api_,
+                       {.manager = name,
+                        .watched = watched(),
+                        .plan = [this](const Snapshot& seen, WallTime now) { return plan(seen, now); },
+                        .view = view_});
+    });
+    tasks.run("looking at the service", [&](const sys::Context& context) { return keep_looking(context); });
+    return tasks.wait();
+  }
+
+ private:
+  Result<Plan> plan(const Snapshot& seen, WallTime now) {
+    Plan plan;
+    const std::optional<ServiceState> state = state_.with_lock([](const auto& last) { return last; });
+    if (has_left_) return plan;
+    plan.replan_by(options_.until);
+    if (!state && now < options_.until) return plan;
+    const Decision decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
+    if (!is_owned_)
+      plan.tasks.push_back({"making its roles dependents of its namespace", [this](const auto& c) { return own_roles(c); }});
+    if (decision.is_over()) {
+      plan.tasks.push_back({"removing itself", [this, decision](const auto& c) { return leave(c, decision.over_because); }});
+      return plan;
+    }
+    plan.notices.push_back(
+        {.regarding = {{"apiVersion", "apps/v1"}, {"kind", "Deployment"}, {"metadata", {{"name", name}, {"namespace", space}}}},
+         .reason = std::string(assist::controller_ready_reason),
+         .message = "the controller reports to the service of the installation"});
+    if (decision.waits_for != waits_for_) {
+      waits_for_ = decision.waits_for;
+      if (!waits_for_.empty()) environment_.context.log.info("waiting: {}", waits_for_);
+    }
+    for (const Report& report : decision.reports) {
+      plan.tasks.push_back({report.name, [this, report](const sys::Context& context) -> Result<> {
+                              TRY(service_.send(report));
+                              context.log.info("{}", report.name);
+                              return Ok{};
+                            }});
+    }
+    if (!decision.reports.empty()) plan.tasks.push_back({"looking at the service", [this](const auto&) { return look(); }});
+    return plan;
+  }
+
+  Result<> look() {
+    ServiceState seen = TRY(service_.look());
+    // One refusal may be a fault of something in between.
+    refusals_ = seen.closed_because.empty() ? 0 : refusals_ + 1;
+    if (refusals_ > 0 && refusals_ < enough_refusals) return error(Code::unavailable, "{}", seen.closed_because);
+    state_.with_lock([&](auto& last) { last = std::move(seen); });
+    const std::string number = std::to_string(++looks_);
+    view_.put({{"apiVersion", facts.api_version()}, {"kind", facts.kind}, {"metadata", {{"name", "last"}}}, {"look", number}});
+    return Ok{};
+  }
+
+  Result<> keep_looking(const sys::Context& context) {
+    SteadyTime next_log = context.clock.steady() + between_logs;
+    while (!context.stop.stop_requested()) {
+      const Result<> looked = look();
+      if (!looked.ok())
+        context.log.warn("{}; looking again in {}", looked.error().message(), human_duration(options_.between_looks));
+      if (context.clock.steady() >= next_log) {
+        next_log = context.clock.steady() + between_logs;
+        send_log_if_possible(context);
+      }
+      context.clock.wait(context.clock.steady() + options_.between_looks, context.stop, nullptr, 0);
+    }
+    return Ok{};
+  }
+
+  // Kubernetes then removes them with the namespace.
+  Result<> own_roles(const sys::Context& context) {
+    const Json owner = TRY(kube::get(context, api_, kube::types::namespaces, "", space));
+    const Json reference = {
+        {"apiVersion", "v1"}, {"kind", "Namespace"}, {"name", space}, {"uid", text_of(owner, {"metadata", "uid"})}};
+    const Json patch = {{"metadata", {{"ownerReferences", JsonArray{reference}}}}};
+    for (const kube::ResourceType* type : {&kube::types::cluster_roles, &kube::types::cluster_role_bindings}) {
+      TRY(kube::merge_patch(context, api_, *type, "", name, patch));
+    }
+    is_owned_ = true;
+    return Ok{};
+  }
+
+  void send_log_if_possible(const sys::Context& context) {
+    if (options_.pod.empty()) return;
+    const std::string path =
+        fmt::format("{}?limitBytes={}", kube::path_of(kube::types::pods, space, options_.pod, "log"), largest_log);
+    const Result<Json> log = api_.send(context, {.path = path});
+    const auto* text = log.ok() ? log->if_string() : nullptr;
+    const Result<> sent = service_.send_log(text ? std::string(*text) : log.ok() ? "" : log.error().message() + "\n");
+    if (!sent.ok()) context.log.warn("cannot send the log: {}; continuing without it", sent.error().message());
+  }
+
+  Result<> leave(const sys::Context& context, const std::string& why) {
+    context.log.info("the installation is over: {}; removing namespace {}", why, space);
+    send_log_if_possible(context);
+    TRY(kube::remove(context, api_, kube::types::namespaces, "", space));
+    has_left_ = true;
+    return Ok{};
+  }
+
+  const Environment& environment_;
+  kube::Api& api_;
+  const ServiceAccess& service_;
+  const ControllerOptions& options_;
+  View view_;
+  Guarded<std::optional<ServiceState>> state_;
+  std::atomic<int> looks_ = 0, refusals_ = 0;  // refusals: one after another
+  // Of the thread that plans.
+  bool is_owned_ = false;
+  bool has_left_ = false;
+  std::string waits_for_;
+};
+
+}  // namespace
+
+Result<> run_controller(const Environment& environment, kube::Api& api, const ServiceAccess& service,
+                        const ControllerOptions& options) {
+  return Controller(environment, api, service, options).run();
+}
+
+Result<> run_start(const Environment& environment, const Arguments& arguments) {
+  const Flags flags = TRY(parse_flags("assisted-installer-controller start",
+                                      {{.name = "url", .required = true},
+                                       {.name = "cluster-id", .required = true},
+                                       {.name = "until", .required = true},
+                                       {.name = "token-file"},
+                                       {.name = "cacert"},
+                                       {.name = "kubeconfig"}},
+                                      arguments));
+  const net::Url url = TRY(net::parse_url(flags.text("url")).context("--url"));
+  if (url.scheme != "https" && !net::is_loopback(url.host)) {
+    return error(Code::invalid, "--url: must be https, because the token would cross the network unencrypted");
+  }
+  const WallTime until = TRY(parse_rfc3339(flags.text("until")).context("--until"));
+  ServiceOptions options{.url = flags.text("url"), .cluster = flags.text("cluster-id")};
+  if (flags.is_given("token-file")) {
+    const std::string token = TRY(environment.files.read(flags.text("token-file")));
+    options.token = Secret(std::string(trim(token)));
+  }
+  // An empty file: the service has a certificate of an authority that the system knows.
+  if (flags.is_given("cacert") && !trim(TRY(environment.files.read(flags.text("cacert")))).empty())
+    options.ca_file = flags.text("cacert");
+  const kube::Access access = TRY(kube_access(environment.files, flags.text("kubeconfig")));
+  kube::Client api(environment.http, access);
+  const ServiceAccess service(environment, std::move(options));
+  const Result<> ended =
+      run_controller(environment, api, service, {.until = until, .pod = sys::environment_variable("POD_NAME")});
+  // A requested stop is not a failure.
+  if (!ended.ok() && environment.context.stop.stop_requested()) return Ok{};
+  return ended;
+}
+
+}  // namespace slipway::components::assisted_controller

@@ -1,0 +1,31 @@
+// assisted-installer-controller: reports the cluster to the service that installs it, until the installation is over. Then it
+// sends its log and removes its namespace. It reports within a second after a Node or an operator changes; it looks at the
+// service every ten seconds, and after each report. Everything that it knows is in the cluster and in the service, so it can be
+// killed at any time.
+#pragma once
+
+#include "base/time.h"
+#include "components/assisted_controller/service_access.h"
+#include "components/program/program.h"
+#include "kube/client.h"
+
+namespace slipway::components::assisted_controller {
+
+struct ControllerOptions {
+  WallTime until{};                    // the end of its credential
+  std::string pod{};                   // its own, whose log it sends; empty: none
+  Milliseconds between_looks{10'000};  // at the service, if nothing changes
+};
+
+// errors  denied: the cluster refuses a watch; cancelled
+// time    until a stop: after the removal of the namespace, the kubelet stops it
+Result<> run_controller(const Environment& environment, kube::Api& api, const ServiceAccess& service,
+                        const ControllerOptions& options);
+
+// assisted-installer-controller start --url=URL --cluster-id=ID --until=TIME [--token-file=FILE] [--cacert=FILE]
+// [--kubeconfig=FILE]
+//
+// TIME is as in "2026-11-27T12:00:00Z". errors: also invalid: arguments
+Result<> run_start(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::components::assisted_controller

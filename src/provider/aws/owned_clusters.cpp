@@ -1,0 +1,148 @@
+#include "provider/aws/owned_clusters.h"
+
+#include "assets/identity/identity.h"
+#include "provider/aws/prices.h"
+#include "provider/aws/resources.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace slipway::provider::aws {
+
+namespace {
+
+// Names in the account of which the beginning may be an infraID. resources() then shows whether the objects are of slipway.
+class Candidates {
+ public:
+  Candidates(const sys::Context& context, Api& api) : context_(context), api_(api) {}
+
+  Result<std::set<std::string>> find() {
+    TRY(add_tagged());
+    TRY(add_roles("ListRoles", "ListRolesResult", "Roles", "RoleName", role_names("")));
+    TRY(add_roles("ListInstanceProfiles", "ListInstanceProfilesResult", "InstanceProfiles", "InstanceProfileName",
+                  profile_names("")));
+    TRY(add_balancers());
+    TRY(add_zones());
+    TRY(add_buckets());
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string_view text) {
+    if (assets::is_infra_id(text)) found_.emplace(text);
+  }
+
+  void add_before(std::string_view name, const std::vector<std::string>& endings) {
+    for (const std::string& ending : endings) {
+      if (name.ends_with(ending)) add(name.substr(0, name.size() - ending.size()));
+    }
+  }
+
+  Result<> add_tagged() {
+    const std::string prefix = cluster_tag("");
+    Call call{.action = "DescribeTags"};
+    call.parameters = {{"Filter.1.Name", "key"}, {"Filter.1.Value.1", prefix + "*"}};
+    for (const Xml& page : TRY(api_.pages(context_, std::move(call)))) {
+      for (const Xml& tag : page.at({"tagSet"}).children) {
+        const std::string& key = tag.text_at({"key"});
+        if (key.starts_with(prefix)) add(std::string_view(key).substr(prefix.size()));
+      }
+    }
+    return Ok{};
+  }
+
+  Result<> add_roles(std::string_view action, std::string_view result, std::string_view list, std::string_view name,
+                     const std::vector<std::string>& endings) {
+    for (const Xml& page : TRY(api_.pages(context_, {.service = Service::iam, .action = std::string(action)}))) {
+      for (const Xml& each : page.at({result, list}).children) add_before(each.text_at({name}), endings);
+    }
+    return Ok{};
+  }
+
+  Result<> add_balancers() {
+    for (const Xml& page : TRY(api_.pages(context_, {.service = Service::elb, .action = "DescribeLoadBalancers"}))) {
+      for (const Xml& each : page.at({"DescribeLoadBalancersResult", "LoadBalancers"}).children)
+        add_before(each.text_at({"LoadBalancerName"}), load_balancer_names(""));
+    }
+    for (const Xml& page : TRY(api_.pages(context_, {.service = Service::elb, .action = "DescribeTargetGroups"}))) {
+      for (const Xml& each : page.at({"DescribeTargetGroupsResult", "TargetGroups"}).children)
+        add_before(each.text_at({"TargetGroupName"}), target_group_names(""));
+    }
+    return Ok{};
+  }
+
+  Result<> add_zones() {
+    Call call{.service = Service::route53, .action = "ListHostedZones", .method = "GET"};
+    call.target = "/2013-04-01/hostedzone";
+    for (const Xml& page : TRY(api_.pages(context_, std::move(call)))) {
+      for (const Xml& each : page.at({"HostedZones"}).children) {
+        const std::string& reference = each.text_at({"CallerReference"});
+        add(std::string_view(reference).substr(0, reference.find('/')));
+      }
+    }
+    return Ok{};
+  }
+
+  // Bucket names have no mark of slipway, so the tag is read.
+  Result<> add_buckets() {
+    Call call{.service = Service::s3, .action = "ListBuckets", .method = "GET"};
+    call.target = "/";
+    const Reply reply = TRY(api_.send(context_, call));
+    for (const Xml& each : reply.xml.at({"Buckets"}).children) {
+      const std::string& name = each.text_at({"Name"});
+      const std::string ending = bucket_name("");
+      if (!name.ends_with(ending)) continue;
+      const std::string id = name.substr(0, name.size() - ending.size());
+      if (!assets::is_infra_id(id)) continue;
+      Call tagging{.service = Service::s3, .action = "GetBucketTagging", .object = name, .method = "GET"};
+      tagging.target = fmt::format("/{}?tagging=", name);
+      tagging.expected = {Failure::not_found, Failure::denied};
+      const Reply tags = TRY(api_.send(context_, tagging));
+      for (const Xml& tag : tags.xml.at({"TagSet"}).children) {
+        if (tag.text_at({"Key"}) == cluster_tag(id)) add(id);
+      }
+    }
+    return Ok{};
+  }
+
+  const sys::Context& context_;
+  Api& api_;
+  std::set<std::string> found_;
+};
+
+Result<std::optional<OwnedCluster>> read_cluster(const sys::Context& context, Api& api, const std::string& infra_id) {
+  Resources own(api, {.infra_id = infra_id});
+  const std::vector<plan::Found> found = TRY(own.scan(context));
+  OwnedCluster cluster{.infra_id = infra_id};
+  // An image that no cluster uses is everybody's, and a bucket without tags may be somebody else's: they prove no cluster.
+  bool is_proved = false;
+  for (const plan::Found& each : found) {
+    if (!each.is_ours) continue;
+    cluster.resources.push_back(each.key());
+    is_proved = is_proved || (each.kind != image_kind && (each.kind != bucket_kind || each.is_whole));
+  }
+  if (!is_proved) return std::optional<OwnedCluster>();
+  const std::vector<Item> machines = TRY(own.work(context).all(machine_kind));
+  for (const Item& machine : machines) {
+    const Result<WallTime> created = parse_rfc3339(machine.fact("created"));
+    if (created.ok() && (!cluster.created || created.value() < *cluster.created)) cluster.created = created.value();
+    const Result<WallTime> expires = parse_rfc3339(machine.fact("expires"));
+    if (expires.ok()) cluster.expires = expires.value();
+  }
+  cluster.priced = priced_items(machines, found);
+  return std::optional(std::move(cluster));
+}
+
+}  // namespace
+
+Result<std::vector<OwnedCluster>> owned_clusters(const sys::Context& context, Api& api) {
+  std::vector<OwnedCluster> clusters;
+  for (const std::string& id : TRY(Candidates(context, api).find())) {
+    if (std::optional<OwnedCluster> cluster = TRY(read_cluster(context, api, id))) clusters.push_back(*std::move(cluster));
+  }
+  return clusters;
+}
+
+}  // namespace slipway::provider::aws
