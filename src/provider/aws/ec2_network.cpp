@@ -202,8 +202,8 @@ Result<std::vector<Item>> list_route_tables(const Work& work) {
 }
 
 bool is_whole_route_table(const Item& item, const plan::Resource& resource) {
-  return is_true(item.facts, {"hasWayOut"}) &&
-         find_array(item.facts, {"associations"}).size() >= find_array(resource.spec, {"subnets"}).size();
+  const Json facts = item.facts;
+  return is_true(facts, {"hasWayOut"}) && find_array(facts, {"associations"}).size() >= find_array(resource.spec, {"subnets"}).size();
 }
 
 Result<Item> create_route_table(const Work& work, const plan::Resource& resource) {
@@ -283,7 +283,8 @@ Result<Item> create_security_group(const Work& work, const plan::Resource& resou
 Result<std::vector<Item>> list_security_rules(const Work& work) {
   std::vector<Item> items;
   for (Item& group : TRY(list_security_groups(work))) {
-    if (find_object(group.facts, {"permissions"}).empty()) continue;
+    const Json facts = group.facts;
+    if (find_object(facts, {"permissions"}).empty()) continue;
     group.kind = security_rules_kind;
     items.push_back(std::move(group));
   }
