@@ -47,7 +47,8 @@ def service(tmp_path):
 def plane(tmp_path):
     folder = tmp_path / "plane"
     folder.mkdir()
-    flags = ["--disable-admission-plugins=ServiceAccount"]
+    # As in a cluster: who may not delete an object may not set its owner.
+    flags = ["--disable-admission-plugins=ServiceAccount", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"]
     with Cluster(PAYLOAD, folder, flags=flags, controllers="namespace-controller,garbage-collector-controller") as running:
         install_types(running, ["_clusteroperators.", "_clusterversions-"])
         yield running
