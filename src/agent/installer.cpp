@@ -48,6 +48,9 @@ class Installation {
         bootstrap_(environment, folder_) {}
 
   void run() {
+    // The agent was killed before the service knew.
+    const Result<std::optional<std::string>> failed = environment_.files.read_if_exists(failed_file(folder_));
+    if (failed.ok() && failed.value()) return report("Failed", std::string(trim(*failed.value())));
     const Result<> done = sys::run_stages(environment_.context, environment_.files, folder_, stages());
     if (done.ok() || environment_.context.stop.stop_requested()) return;
     environment_.context.log.error("the installation failed: {}", done.error().message());
@@ -213,10 +216,10 @@ class Installation {
   BootstrapHost bootstrap_;
 };
 
-// The installation that was cut off; nothing if there is none, or if it failed.
+// The installation that was cut off, or has ended; nothing if there is none.
 Result<std::optional<InstallRequest>> recorded_request(sys::Files& files, const std::string& folder) {
   const std::optional<std::string> text = TRY(files.read_if_exists(request_file(folder)));
-  if (!text || TRY(files.info(failed_file(folder)))) return std::optional<InstallRequest>();
+  if (!text) return std::optional<InstallRequest>();
   const Json request = TRY(parse_json(*text, request_file(folder)));
   return std::optional(InstallRequest{.cluster_id = text_of(request, {"cluster_id"}),
                                       .role = text_of(request, {"role"}),
