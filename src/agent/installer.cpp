@@ -192,8 +192,9 @@ class Installation {
         environment_.context, "two masters", no_limit,
         [&]() -> Result<sys::Observation> {
           const net::Answer answer = TRY(service_.fetch(environment_.context, path));
-          const int count = count_masters_that_are_done(TRY(parse_json(answer.body, "hosts of the cluster")));
-          if (count >= needed_masters) return sys::Observation::done();
+          const Json hosts = TRY(parse_json(answer.body, "hosts of the cluster"));
+          const int count = count_masters_that_are_done(hosts);
+          if (count >= needed_masters || are_added_later(hosts)) return sys::Observation::done();
           return sys::Observation::not_yet("{} of {} are done", count, needed_masters);
         },
         nullptr, masters_pace);
