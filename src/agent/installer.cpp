@@ -63,8 +63,12 @@ class Installation {
   std::vector<sys::Stage> stages() {
     std::vector<sys::Stage> stages;
     for (const InstallStage& stage : install_stages(request_.role, local_disk_.has_value())) {
-      stages.push_back(
-          {.name = stage.name, .needs = stage.needs, .run = [this, stage](const sys::Context&) { return run(stage); }});
+      // With the context of the stage: when a stage fails, those beside it are asked to stop, and some would wait for ever.
+      const auto work = [this, stage](const sys::Context& context) {
+        const net::Environment own = environment_.with(context);
+        return Installation(own, tree_, service_, folder_, request_).run(stage);
+      };
+      stages.push_back({.name = stage.name, .needs = stage.needs, .run = work});
     }
     return stages;
   }
