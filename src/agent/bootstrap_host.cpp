@@ -28,6 +28,11 @@ const std::string assets = "/opt/openshift";
 // API; the second one also works while no name is resolved and no load balancer knows this machine.
 const std::array kubeconfigs = {assets + "/auth/kubeconfig", assets + "/auth/kubeconfig-loopback"};
 
+std::string without_digits(std::string text) {
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text;
+}
+
 }  // namespace
 
 Result<> BootstrapHost::plan() {
@@ -95,8 +100,12 @@ Result<> BootstrapHost::start(const WaitReport& report) {
 
 Result<> BootstrapHost::stop() {
   if (!TRY(environment_.files.info(plan_file()))) return Ok{};
+  // The plan may not be applied, or only a part of it, and systemctl refuses to stop a unit that does not exist.
   std::vector<std::string> argv = {"systemctl", "stop"};
-  for (const BootstrapUnit& unit : bootstrap_units()) argv.emplace_back(unit.name);
+  for (const UnitState& unit : TRY(unit_states())) {
+    if (unit.is_loaded) argv.push_back(unit.name);
+  }
+  if (argv.size() == 2) return Ok{};
   TRY(sys::run_checked(environment_.runner, environment_.context, {.argv = std::move(argv), .limit = program_limit}));
   return Ok{};
 }
@@ -187,7 +196,11 @@ Result<> BootstrapHost::wait(std::string_view what, const std::function<Result<s
         const bool waits = !seen.ok() ? seen.error().code() == Code::unavailable : !seen->is_done();
         if (!waits) return seen;
         const std::string& reason = seen.ok() ? seen->reason() : seen.error().message();
-        if (reason != reported) report(reported = reason);
+        // The number of milliseconds until a request failed is no news: each report begins the time limit of the stage again.
+        std::string news = seen.ok() ? reason : without_digits(reason);
+        if (news == reported) return seen;
+        reported = std::move(news);
+        report(reason);
         return seen;
       },
       nullptr, pace);

@@ -45,8 +45,8 @@ class BootstrapHostTest : public testing::Test {
 
   void show(const std::string& states) {
     world.runner.answer(
-        {"systemctl", "show", "--property=Id,ActiveState,Result,NRestarts", "release-image.service", "crio-configure.service",
-         "kubelet.service", "bootkube.service", "approve-csr.service", "progress.service"},
+        {"systemctl", "show", "--property=Id,LoadState,ActiveState,Result,NRestarts", "release-image.service",
+         "crio-configure.service", "kubelet.service", "bootkube.service", "approve-csr.service", "progress.service"},
         states);
   }
 
@@ -108,10 +108,15 @@ TEST_F(BootstrapHostTest, StopsOnlyWhatItStarted) {
   EXPECT_TRUE(host.stop().ok());
   EXPECT_TRUE(world.runner.journal().empty());
   ASSERT_TRUE(host.plan().ok());
-  world.runner.answer({"systemctl", "stop", "release-image.service", "crio-configure.service", "kubelet.service",
-                       "bootkube.service", "approve-csr.service", "progress.service"},
-                      "");
+  // A plan that was not applied yet: systemd does not know the units.
+  show("Id=bootkube.service\nLoadState=not-found\nActiveState=inactive\n");
   EXPECT_TRUE(host.stop().ok());
+  show(
+      "Id=kubelet.service\nLoadState=loaded\nActiveState=active\n\nId=bootkube.service\nLoadState=loaded\nActiveState="
+      "inactive\n");
+  world.runner.answer({"systemctl", "stop", "kubelet.service", "bootkube.service"}, "");
+  EXPECT_TRUE(host.stop().ok());
+  EXPECT_TRUE(ran("systemctl stop kubelet.service bootkube.service"));
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ std::vector<UnitState> parse_unit_states(std::string_view text) {
     if (equals == std::string_view::npos) continue;
     const std::string_view key = line.substr(0, equals), value = trim(line.substr(equals + 1));
     if (key == "Id") state.name = value;
+    if (key == "LoadState") state.is_loaded = value == "loaded";
     if (key == "ActiveState") state.active = value;
     if (key == "Result") state.result = value;
     if (key == "NRestarts") state.restarts = parse_number<int>(value).value_or(0);

@@ -27,11 +27,12 @@ struct UnitState {
   std::string active;  // "active", "activating", "inactive", "failed"
   std::string result;  // "success", "exit-code", "signal", ...
   int restarts = 0;
+  bool is_loaded = false;  // false: systemd has no such unit
 
   bool operator==(const UnitState&) const = default;
 };
 
-inline constexpr std::string_view unit_properties = "Id,ActiveState,Result,NRestarts";
+inline constexpr std::string_view unit_properties = "Id,LoadState,ActiveState,Result,NRestarts";
 
 // Reads the output of `systemctl show --property=unit_properties UNIT...`. Units without a name are left out.
 std::vector<UnitState> parse_unit_states(std::string_view text);

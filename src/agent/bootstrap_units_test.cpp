@@ -6,6 +6,7 @@ namespace slipway::agent {
 namespace {
 
 constexpr std::string_view shown = R"(Id=release-image.service
+LoadState=loaded
 ActiveState=active
 Result=success
 NRestarts=0
@@ -17,7 +18,7 @@ Result=exit-code
 )";
 
 TEST(UnitStates, AreRead) {
-  EXPECT_EQ(parse_unit_states(shown), (std::vector<UnitState>{{"release-image.service", "active", "success", 0},
+  EXPECT_EQ(parse_unit_states(shown), (std::vector<UnitState>{{"release-image.service", "active", "success", 0, true},
                                                               {"bootkube.service", "activating", "exit-code", 3}}));
   EXPECT_TRUE(parse_unit_states("").empty());
   EXPECT_TRUE(parse_unit_states("ActiveState=active\n").empty());

@@ -127,6 +127,12 @@ int count_masters_that_are_done(const Json& hosts) {
   }));
 }
 
+bool are_added_later(const Json& hosts) {
+  return hosts.is_array() && std::ranges::any_of(hosts.get_array(), [](const Json& host) {
+           return text_of(host, {"kind"}) == "AddToExistingClusterHost";
+         });
+}
+
 std::optional<std::string> next_percent(std::uint64_t done, std::uint64_t total, int& reported) {
   constexpr int step = 5;
   const int percent = total == 0 ? 100 : static_cast<int>(std::min<std::uint64_t>(done * 100 / total, 100));

@@ -74,7 +74,7 @@ struct InstallStage {
 // The stages of a role. All but those of the bootstrap need the one before them.
 //
 //   master     starts from its disk at once
-//   worker     first waits for two masters, because nobody serves its config before
+//   worker     first waits for two masters, because nobody serves its config before, unless the cluster is installed
 //   bootstrap  starts the bootstrap of the cluster in the live system, while it writes its own disk as a master. When the cluster
 //              runs on the other masters, and its controller reports to the service, the host restarts as the last master
 std::vector<InstallStage> install_stages(std::string_view role, bool is_local_machine);
@@ -84,6 +84,9 @@ Result<std::uint64_t> boot_offset(std::string_view partition_table);
 
 // How many hosts of a cluster are control plane nodes that are done, in the answer of /v2/clusters/ID/hosts.
 int count_masters_that_are_done(const Json& hosts);
+
+// Whether the hosts, in the same answer, are added to a cluster that is installed. Its masters are not among them.
+bool are_added_later(const Json& hosts);
 
 // The text of the next report while a disk is written: "5%", "10%", ..., "100%"; nothing until five points more are done.
 // reported: the points of the last report; changed by a report

@@ -135,6 +135,12 @@ TEST(Masters, ThatAreDone) {
   EXPECT_EQ(count_masters_that_are_done(json("{}")), 0);
 }
 
+TEST(Masters, OfAClusterThatIsInstalledAreNotWaitedFor) {
+  EXPECT_TRUE(are_added_later(json(R"([{"kind": "AddToExistingClusterHost", "role": "worker"}])")));
+  EXPECT_FALSE(are_added_later(json(R"([{"kind": "Host", "role": "worker"}, {}])")));
+  EXPECT_FALSE(are_added_later(json("{}")));
+}
+
 TEST(Percent, EveryFivePoints) {
   int reported = 0;
   std::vector<std::string> said;

@@ -48,6 +48,9 @@ class Installation {
         bootstrap_(environment, folder_) {}
 
   void run() {
+    // The agent was killed before the service knew.
+    const Result<std::optional<std::string>> failed = environment_.files.read_if_exists(failed_file(folder_));
+    if (failed.ok() && failed.value()) return report("Failed", std::string(trim(*failed.value())));
     const Result<> done = sys::run_stages(environment_.context, environment_.files, folder_, stages());
     if (done.ok() || environment_.context.stop.stop_requested()) return;
     environment_.context.log.error("the installation failed: {}", done.error().message());
@@ -60,8 +63,12 @@ class Installation {
   std::vector<sys::Stage> stages() {
     std::vector<sys::Stage> stages;
     for (const InstallStage& stage : install_stages(request_.role, local_disk_.has_value())) {
-      stages.push_back(
-          {.name = stage.name, .needs = stage.needs, .run = [this, stage](const sys::Context&) { return run(stage); }});
+      // With the context of the stage: when a stage fails, those beside it are asked to stop, and some would wait for ever.
+      const auto work = [this, stage](const sys::Context& context) {
+        const net::Environment own = environment_.with(context);
+        return Installation(own, tree_, service_, folder_, request_).run(stage);
+      };
+      stages.push_back({.name = stage.name, .needs = stage.needs, .run = work});
     }
     return stages;
   }
@@ -189,8 +196,9 @@ class Installation {
         environment_.context, "two masters", no_limit,
         [&]() -> Result<sys::Observation> {
           const net::Answer answer = TRY(service_.fetch(environment_.context, path));
-          const int count = count_masters_that_are_done(TRY(parse_json(answer.body, "hosts of the cluster")));
-          if (count >= needed_masters) return sys::Observation::done();
+          const Json hosts = TRY(parse_json(answer.body, "hosts of the cluster"));
+          const int count = count_masters_that_are_done(hosts);
+          if (count >= needed_masters || are_added_later(hosts)) return sys::Observation::done();
           return sys::Observation::not_yet("{} of {} are done", count, needed_masters);
         },
         nullptr, masters_pace);
@@ -213,10 +221,10 @@ class Installation {
   BootstrapHost bootstrap_;
 };
 
-// The installation that was cut off; nothing if there is none, or if it failed.
+// The installation that was cut off, or has ended; nothing if there is none.
 Result<std::optional<InstallRequest>> recorded_request(sys::Files& files, const std::string& folder) {
   const std::optional<std::string> text = TRY(files.read_if_exists(request_file(folder)));
-  if (!text || TRY(files.info(failed_file(folder)))) return std::optional<InstallRequest>();
+  if (!text) return std::optional<InstallRequest>();
   const Json request = TRY(parse_json(*text, request_file(folder)));
   return std::optional(InstallRequest{.cluster_id = text_of(request, {"cluster_id"}),
                                       .role = text_of(request, {"role"}),

@@ -19,8 +19,8 @@ namespace slipway::agent {
 // cut off.
 //
 // A stage that fails is reported as stage `Failed` with the reason, after the logs of the host; the host stays in the live
-// system. Reports of a new stage wait for a service that is away; the service's refusal of a report does not end the
-// installation. Threads: any.
+// system. A failure is reported again when the agent starts again. Reports of a new stage wait for a service that is away; the
+// service's refusal of a report does not end the installation. Threads: any.
 class Installer {
  public:
   // Continues an installation that was cut off.

@@ -173,6 +173,8 @@ Verdict hosts_ready(const Scene& scene) {
 }
 
 Verdict masters_count(const Scene& scene) {
+  if (scene.cluster.is_single_node() && !scene.cluster.is_day_two)
+    return failure("a cluster with one master cannot be installed: its bootstrap needs another master (use 3 masters)");
   const auto masters = std::ranges::count(scene.hosts, Role::master, &Host::effective_role);
   if (masters == scene.cluster.control_plane_count) return success("there are enough masters");
   return failure(

@@ -287,6 +287,8 @@ const Case cluster_cases[] = {
      "host-a and host-c differ by 5 min"},
     {"all-hosts-are-ready-to-install", [](Lab& lab) { lab.hosts[2].status = HostStatus::insufficient; }, Outcome::failure,
      "host-c is insufficient"},
+    {"sufficient-masters-count", [](Lab& lab) { lab.cluster.control_plane_count = 1; }, Outcome::failure,
+     "its bootstrap needs another master"},
     {"sufficient-masters-count", [](Lab& lab) { lab.hosts[2].role = Role::worker; }, Outcome::failure,
      "needs 3 masters, 2 hosts have this role"},
 };

@@ -25,6 +25,10 @@ constexpr Seconds longest_wait{50};
 constexpr std::size_t most_held = 4000;  // requests; further agents ask in intervals
 constexpr Milliseconds offset_step = Seconds(5);
 constexpr int medium_lost = 256;
+// The names and addresses that get certificates are those with which the installation began.
+constexpr assist::Set<HostStatus> keeps_inventory = {HostStatus::preparing_for_installation, HostStatus::preparing_successful,
+                                                     HostStatus::installing, HostStatus::installing_in_progress,
+                                                     HostStatus::installing_pending_user_action};
 
 struct Registration {
   std::string host{}, agent_version{}, boot_id{}, key{};
@@ -258,6 +262,10 @@ Answer post_reply(Api& api, const Call& call) {
     if (const auto old = record.outputs.find(type);
         old != record.outputs.end() && old->second == output && record.host.has_medium)
       return Ok{};
+    if (type == "inventory" && keeps_inventory.contains(record.host.status)) {
+      return error(Code::conflict, "host {} is {}: its hardware does not change now", record.host.id,
+                   assist::to_string(record.host.status));
+    }
     TRY(assist::apply_output(record.host, type, output));
     record.outputs[type] = output;
     record.host.has_medium = true;

@@ -23,6 +23,7 @@ using assist::ClusterTrigger;
 using assist::HostTrigger;
 
 constexpr Milliseconds life_of_controller_token = std::chrono::hours(24);
+constexpr Milliseconds life_after_installation = std::chrono::minutes(10);
 
 constexpr assist::Set<ClusterStatus> may_change = {ClusterStatus::insufficient, ClusterStatus::pending_for_input,
                                                    ClusterStatus::ready, ClusterStatus::adding_hosts};
@@ -106,6 +107,18 @@ void settle_roles(Edit& edit, const std::string& cluster) {
 void revoke_controller_token(Edit& edit, const std::string& cluster) {
   for (const auto& [id, token] : Table<TokenRecord>(edit.world().tokens)) {
     if (token->kind == TokenKind::controller && token->cluster == cluster && !token->host.empty()) edit.remove(Kind::token, id);
+  }
+}
+
+// What was in a cluster must not change its kubeconfig for long when it is installed. The controller still has to send its log.
+void end_controller_token(Edit& edit, const std::string& cluster) {
+  const WallTime end = edit.now() + life_after_installation;
+  for (const auto& [id, token] : Table<TokenRecord>(edit.world().tokens)) {
+    if (token->kind != TokenKind::controller || token->cluster != cluster || token->host.empty() || token->expires <= end)
+      continue;
+    TokenRecord shorter = *token;
+    shorter.expires = end;
+    edit.put(std::move(shorter));
   }
 }
 
@@ -342,6 +355,7 @@ Answer complete_installation(Api& api, const Call& call) {
     }
     record.reports.operators_are_available = *success;
     record.reports.controller_failed = !*success;
+    end_controller_token(edit, record.cluster.id);
     if (!*success) {
       edit.add(event_of(record, "cluster_failure_reported", EventSeverity::error, to_utf8(text_of(body, {"error_info"}))));
     }

@@ -11,6 +11,9 @@
 
 #include <fmt/core.h>
 
+#include <map>
+#include <set>
+
 namespace slipway::service {
 
 namespace {
@@ -20,18 +23,32 @@ constexpr std::string_view table_manifest = "/opt/openshift/manifests/machine-ad
 constexpr std::string_view late_master_marker = "/opt/openshift/assisted-install-bootstrap";
 constexpr std::string_view manifests = "controller/", deployment = "controller/9_deployment.yaml";
 
-// Kubelets register with the host name in lower case.
+std::set<std::string> addresses_of(const HostRecord& record) {
+  std::set<std::string> addresses;
+  if (!record.host.inventory) return addresses;
+  for (const assist::Interface& interface : record.host.inventory->interfaces) {
+    for (const net::Cidr& each : interface.addresses) addresses.insert(net::to_string(each.address));
+  }
+  return addresses;
+}
+
+// Kubelets register with the host name in lower case. An address that two hosts have belongs to none of them: a host must not get
+// a certificate for the address of another one because it says that it has it.
 kube::MachineTable machine_table(const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
+  std::map<std::string, int> owners;
+  for (const auto& record : hosts) {
+    for (const std::string& address : addresses_of(*record)) ++owners[address];
+  }
   kube::MachineTable rows;
   for (const auto& record : hosts) {
     kube::MachineRow row{.name = to_lower(record->host.hostname()),
                          .role = std::string(assist::to_string(record->host.effective_role())),
                          .addresses = {}};
-    if (record->host.inventory) {
-      for (const assist::Interface& interface : record->host.inventory->interfaces) {
-        for (const net::Cidr& each : interface.addresses) row.addresses.push_back(net::to_string(each.address));
-      }
+    const std::set<std::string> addresses = addresses_of(*record);
+    for (const std::string& address : addresses) {
+      if (owners[address] == 1) row.addresses.push_back(address);
     }
+    if (row.addresses.empty() && !addresses.empty()) row.addresses.push_back(row.name);  // none would mean: any
     rows.push_back(std::move(row));
   }
   return rows;

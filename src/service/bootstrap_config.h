@@ -21,7 +21,8 @@ struct ControllerAccess {
 
 // Adds to the config:
 //
-//   - the machine table with the registered hosts: no other machine gets a certificate, and each only for its name and addresses
+//   - the machine table with the registered hosts: no other machine gets a certificate, and each only for its name and for
+//     addresses that no other host has
 //   - the marker with which the etcd operator lets a cluster start with two members besides the bootstrap's
 //   - the manifests of the controller. The host fills in the image of the release (assist/controller.h)
 //

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace slipway::service {
@@ -56,6 +57,20 @@ TEST(BootstrapConfig, OnlyRegisteredHostsMayJoin) {
   EXPECT_EQ(text_of(table, {"metadata", "namespace"}), kube::machine_table_space);
   EXPECT_EQ(kube::parse_machine_table(table).value(),
             (kube::MachineTable{{"master-0", "master", {"192.168.126.10"}}, {"worker-0", "worker", {"192.168.126.13"}}}));
+}
+
+TEST(BootstrapConfig, AnAddressOfTwoHostsIsOfNone) {
+  const std::vector hosts = {host("1", "master-0", "192.168.126.10/24", assist::Role::master),
+                             host("2", "worker-0", "192.168.126.10/24", assist::Role::worker)};
+  const std::string made = bootstrap_ignition(test_cluster_record("c"), hosts, base, access).value();
+  const ignition::Parsed parsed = ignition::read_config(made, "made").value();
+  const auto file =
+      std::ranges::find(parsed.config.storage.files, "/opt/openshift/manifests/machine-addresses.yaml", &ignition::File::path);
+  ASSERT_NE(file, parsed.config.storage.files.end());
+  const std::string text = ignition::decode_data_url(*file->contents.source).value();
+  // A row without addresses would not be restricted.
+  EXPECT_EQ(kube::parse_machine_table(parse_yaml(text, "table").value().value).value(),
+            (kube::MachineTable{{"master-0", "master", {"master-0"}}, {"worker-0", "worker", {"worker-0"}}}));
 }
 
 TEST(BootstrapConfig, EtcdStartsWithTwoMembersBesideTheBootstraps) {

@@ -63,9 +63,9 @@ class Controller {
     plan.replan_by(options_.until);
     if (!state && now < options_.until) return plan;
     const Decision decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
-    if (!is_owned_)
-      plan.tasks.push_back({"making its roles dependents of its namespace", [this](const auto& c) { return own_roles(c); }});
+    const Task owning{"making its roles dependents of its namespace", [this](const auto& c) { return own_roles(c); }};
     if (decision.is_over()) {
+      if (!is_owned_) plan.tasks.push_back(owning);
       plan.tasks.push_back({"removing itself", [this, decision](const auto& c) { return leave(c, decision.over_because); }});
       return plan;
     }
@@ -79,13 +79,21 @@ class Controller {
     }
     for (const Report& report : decision.reports) {
       plan.tasks.push_back({report.name, [this, report](const sys::Context& context) -> Result<> {
-                              TRY(service_.send(report));
+                              TRY(send(report));
                               context.log.info("{}", report.name);
                               return Ok{};
                             }});
     }
     if (!decision.reports.empty()) plan.tasks.push_back({"looking at the service", [this](const auto&) { return look(); }});
+    if (!is_owned_) plan.tasks.push_back(owning);  // last: no report waits for it
     return plan;
+  }
+
+  // reconcile() plans again at once after a conflict, which for it is one of an object of the cluster.
+  Result<> send(const Report& report) const {
+    const Result<> sent = service_.send(report);
+    if (!sent.ok() && sent.error().code() == Code::conflict) return Error(Code::unavailable, sent.error().message());
+    return sent;
   }
 
   Result<> look() {

@@ -244,6 +244,9 @@ def check_installation(service):
     assert service.result(h2, "install", {**request, "role": "master"})["exit_code"] == 0
     service.wait("failure", lambda: h2.stages and h2.stages[-1].get("current_stage") == "Failed")
     assert "stage fetch-config: the service answers 404" in h2.stages[-1]["progress_info"] and h2.logs, h2.stages
+    kill("h2")  # as if the service had not got the report
+    start("h2")
+    service.wait("the failure again", lambda: [stage.get("current_stage") for stage in h2.stages].count("Failed") == 2)
     assert service.result(h2, "install", request)["exit_code"] == 1
     assert service.result(h2, "stop-installation")["exit_code"] == 0 and not (FOLDER / "h2/install").exists()
 

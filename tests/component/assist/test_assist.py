@@ -336,6 +336,7 @@ def test_hosts_that_restart_while_they_are_installed(service, lab):
     lab.prepare()
     bootstrap = lab.bootstrap
     master, other = [host for host in lab.hosts if host is not bootstrap]
+    refusal(409, other.reply, "inventory", other.inventory(hostname="host-9"))  # it would get the certificate of another name
     master.stage("Writing image to disk", "50%")
     assert master.register()["status"] == "installing-in-progress", "only the agent restarted"
     master.stage("Rebooting")

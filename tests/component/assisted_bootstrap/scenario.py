@@ -112,7 +112,7 @@ class Service(assist_client.Service):
 def show_units(host, **states):
     """States of units: name, with _ for -, to "ACTIVE RESULT RESTARTS"."""
     words = {"release-image": "active success 0", **{name.replace("_", "-"): state for name, state in states.items()}}
-    text = "\n".join("Id={}.service\nActiveState={}\nResult={}\nNRestarts={}\n".format(name, *state.split()) for name, state in words.items())
+    text = "\n".join("Id={}.service\nLoadState=loaded\nActiveState={}\nResult={}\nNRestarts={}\n".format(name, *state.split()) for name, state in words.items())
     (FOLDER / f"units-{host}.new").write_text(text)
     (FOLDER / f"units-{host}.new").rename(FOLDER / f"units-{host}")
 

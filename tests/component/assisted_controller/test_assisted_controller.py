@@ -5,6 +5,7 @@ that the service gives to the host that carries the bootstrap. The test acts as 
 """
 
 import base64
+import datetime
 import json
 import os
 import pathlib
@@ -47,7 +48,8 @@ def service(tmp_path):
 def plane(tmp_path):
     folder = tmp_path / "plane"
     folder.mkdir()
-    flags = ["--disable-admission-plugins=ServiceAccount"]
+    # As in a cluster: who may not delete an object may not set its owner.
+    flags = ["--disable-admission-plugins=ServiceAccount", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"]
     with Cluster(PAYLOAD, folder, flags=flags, controllers="namespace-controller,garbage-collector-controller") as running:
         install_types(running, ["_clusteroperators.", "_clusterversions-"])
         yield running
@@ -179,6 +181,9 @@ def test_a_cluster_is_installed(service, plane, tmp_path):
     plane.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "default-ingress-cert", "namespace": "openshift-config-managed"},
                  "data": {"ca-bundle.crt": plane.ca.read_text()}})
     plane.until("an installed cluster", lambda: service.cluster(lab.id)["status"] == "installed")
+    [token] = [each for each in service.get("/tokens") if each["kind"] == "controller"]
+    left = datetime.datetime.fromisoformat(token["expires_at"]) - datetime.datetime.now(datetime.timezone.utc)
+    assert left <= datetime.timedelta(minutes=10), token
     _, _, kubeconfig = service.raw("GET", f"/api/assisted-install/v2/clusters/{lab.id}/downloads/credentials?file_name=kubeconfig",
                                    headers={"X-Secret-Key": service.token})
     trusted = base64.b64decode(yaml.safe_load(kubeconfig)["clusters"][0]["cluster"]["certificate-authority-data"]).decode()
