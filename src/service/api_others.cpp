@@ -68,18 +68,19 @@ Answer stream_events(Api& api, const Call& call) {
   const std::string last_text(call.request.header("Last-Event-ID").value_or(""));
   const auto last = last_text.empty() ? std::optional<std::int64_t>(0) : parse_number<std::int64_t>(last_text);
   if (!last || *last < 0) return error(Code::invalid, "Last-Event-ID: must be a number");
+  const bool with_changes = call["changes"] == "true";
   Result<> failed = Ok{};
   const auto missed = [&]() -> std::vector<EventRecord> {
+    // Clients that follow changes read the objects and their events when the stream begins.
+    if (with_changes && last_text.empty()) return {};
     Result<EventPage> page = api.core.events({.cluster = scope.cluster, .infra_env = scope.infra_env, .after = *last});
     if (page.ok()) return std::move(page).value().events;
     failed = std::move(page).error();
     return {};
   };
-  auto stream = api.feed.subscribe({.cluster = scope.cluster,
-                                    .infra_env = scope.infra_env,
-                                    .host = call["host_id"],
-                                    .with_changes = call["changes"] == "true"},
-                                   *last, missed);
+  auto stream = api.feed.subscribe(
+      {.cluster = scope.cluster, .infra_env = scope.infra_env, .host = call["host_id"], .with_changes = with_changes}, *last,
+      missed);
   TRY(std::move(failed));
   return net::ServerAnswer{.status = 200,
                            .headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}},

@@ -48,24 +48,14 @@ export function useLive<T>(stream: string, load: () => Promise<T>): Live<T> {
   useEffect(() => {
     const stop = new AbortController();
     void (async () => {
-      let last: string | undefined;
       let pause = 500;
       while (!stop.signal.aborted) {
         try {
-          await client.listen(
-            stream,
-            last,
-            stop.signal,
-            message => {
-              last = message.id ?? last;
-              reload();
-            },
-            () => {
-              pause = 500;
-              setConnected(true);
-              reload();
-            },
-          );
+          await client.listen(stream, stop.signal, reload, () => {
+            pause = 500;
+            setConnected(true);
+            reload();
+          });
         } catch (problem) {
           if (stop.signal.aborted) return;
           if (problem instanceof Refused && problem.status >= 400 && problem.status < 500) {
