@@ -26,13 +26,17 @@ Result<std::size_t> number_in(const Call& call, const std::string& key) {
   return std::size_t{*number};
 }
 
-// A caller who may not see everything names the object whose events it wants.
+// The objects whose events a caller gets. A caller who may not see everything gets those of its own objects if it names none.
 Result<Target> scope_of(Api& api, const Call& call) {
-  const Target scope{.cluster = call["cluster_id"], .infra_env = call["infra_env_id"]};
+  Target scope{.cluster = call["cluster_id"], .infra_env = call["infra_env_id"]};
   for (const std::string& id : {scope.cluster, scope.infra_env}) {
     if (!id.empty() && !is_uuid(id)) return error(Code::invalid, "'{}' is no UUID", to_utf8(id));
   }
   if (call.caller.kind == TokenKind::admin) return scope;
+  if (scope.cluster.empty() && scope.infra_env.empty()) {
+    scope.cluster = call.caller.cluster;
+    scope.infra_env = call.caller.infra_env;
+  }
   if (scope.cluster.empty() && scope.infra_env.empty()) return error(Code::invalid, "cluster_id or infra_env_id is required");
   TRY(api.core.look([&](const World& world) { return check_access(world, call.caller, {.user = true}, scope); }));
   return scope;
