@@ -33,7 +33,8 @@ Result<BaseImage::Content> BaseImage::content() const {
   const std::optional<Content> known = known_.with_lock([](const std::optional<Content>& last) { return last; });
   if (known && known->version == version) return *known;
   const release::ReadAt read = [&](std::uint64_t offset, std::size_t length) { return file.read(offset, length); };
-  Content found{.path = path_, .image = TRY(release::read_live_image(read, file.size()).context(path_)), .version = version};
+  release::LiveImage image = TRY(release::read_live_image(read, file.size()).context(path_));
+  Content found{.path = path_, .image = std::move(image), .version = version};
   known_.with_lock([&](std::optional<Content>& last) { last = found; });
   return found;
 }
