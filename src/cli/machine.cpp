@@ -58,9 +58,7 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
   if (arguments.has("--cacert") && !arguments.has("--discovery")) return error(Code::invalid, "--cacert: requires --discovery");
   if (arguments.has("--discovery"))
     request.discovery = TRY(discovery_config(environment, arguments["--discovery"], arguments["--cacert"]));
-  std::vector<int> host_ports;
-  for (const std::string& text : arguments.list("--host-port"))
-    host_ports.push_back(TRY(local::parse_host_port(text).context("--host-port")));
+  const std::vector<int> host_ports = TRY(local::parse_host_ports(arguments.list("--host-port")).context("--host-port"));
   std::vector<local::NameRecord> records;
   for (const std::string& text : arguments.list("--name-record"))
     records.push_back(TRY(local::parse_name_record(text).context("--name-record")));

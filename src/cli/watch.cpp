@@ -86,8 +86,9 @@ Result<> update(const Environment& environment, const Arguments& arguments, Guar
   auto events = recorded ? text_of_events(recorded->events) : std::make_shared<const std::string>("[]");
   auto timeline = nothing();
   if (recorded) {
-    const Json made = cluster::to_json(cluster::make_timeline(std::move(recorded->events)), recorded->cluster);
-    timeline = std::make_shared<const std::string>(emit_json(made, JsonStyle::compact));
+    const cluster::Timeline made = cluster::make_timeline(std::move(recorded->events));
+    if (!made.items.empty())  // of other commands only
+      timeline = std::make_shared<const std::string>(emit_json(cluster::to_json(made, recorded->cluster), JsonStyle::compact));
   }
   shown.with_lock([&](Shown& now) {
     now.timeline = std::move(timeline);

@@ -139,7 +139,8 @@ Result<Extent> find_config_area(const ReadAt& read) { return config_area(TRY(Iso
 Result<LiveImage> read_live_image(const ReadAt& read, std::uint64_t size) {
   constexpr std::uint64_t largest_configuration = 1 << 20;
   const Iso iso = TRY(Iso::open(read));
-  LiveImage image{.size = size, .config = TRY(config_area(iso))};
+  LiveImage image{.size = size};
+  image.config = TRY(config_area(iso));
   image.kernel = TRY(iso.require("images/vmlinuz"));
   image.initramfs = TRY(iso.require("images/initramfs.img"));
   image.root = TRY(iso.require("images/root.squashfs"));

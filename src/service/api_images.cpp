@@ -138,8 +138,8 @@ Answer get_infra_env_file(Api& api, const Call& call) {
   if (!is_infra_env_file(name)) return error(Code::not_found, "there is no such file (use discovery.ign or ipxe-script)");
   if (!script_type.empty() && script_type != "discovery-image-always")
     return error(Code::invalid, "ipxe_script_type: '{}' is not supported (use discovery-image-always)", to_utf8(script_type));
-  std::string token = call.token;
-  if (api.options.authenticates && call.caller.kind != TokenKind::image) token = TRY(new_token(api, call, name));
+  std::string token;  // one that the service issued: the script repeats it
+  if (api.options.authenticates) token = call.caller.kind == TokenKind::image ? call.token : TRY(new_token(api, call, name));
   if (name == "ipxe-script") {
     const BaseImage::Content base = TRY(api.base_image.content());
     const std::string query = token.empty() ? "" : "image_token=" + token;

@@ -26,13 +26,17 @@ Result<std::size_t> number_in(const Call& call, const std::string& key) {
   return std::size_t{*number};
 }
 
-// A caller who may not see everything names the object whose events it wants.
+// The objects whose events a caller gets. A caller who may not see everything gets those of its own objects if it names none.
 Result<Target> scope_of(Api& api, const Call& call) {
-  const Target scope{.cluster = call["cluster_id"], .infra_env = call["infra_env_id"]};
+  Target scope{.cluster = call["cluster_id"], .infra_env = call["infra_env_id"]};
   for (const std::string& id : {scope.cluster, scope.infra_env}) {
     if (!id.empty() && !is_uuid(id)) return error(Code::invalid, "'{}' is no UUID", to_utf8(id));
   }
   if (call.caller.kind == TokenKind::admin) return scope;
+  if (scope.cluster.empty() && scope.infra_env.empty()) {
+    scope.cluster = call.caller.cluster;
+    scope.infra_env = call.caller.infra_env;
+  }
   if (scope.cluster.empty() && scope.infra_env.empty()) return error(Code::invalid, "cluster_id or infra_env_id is required");
   TRY(api.core.look([&](const World& world) { return check_access(world, call.caller, {.user = true}, scope); }));
   return scope;
@@ -68,18 +72,19 @@ Answer stream_events(Api& api, const Call& call) {
   const std::string last_text(call.request.header("Last-Event-ID").value_or(""));
   const auto last = last_text.empty() ? std::optional<std::int64_t>(0) : parse_number<std::int64_t>(last_text);
   if (!last || *last < 0) return error(Code::invalid, "Last-Event-ID: must be a number");
+  const bool with_changes = call["changes"] == "true";
   Result<> failed = Ok{};
   const auto missed = [&]() -> std::vector<EventRecord> {
+    // Clients that follow changes read the objects and their events when the stream begins.
+    if (with_changes && last_text.empty()) return {};
     Result<EventPage> page = api.core.events({.cluster = scope.cluster, .infra_env = scope.infra_env, .after = *last});
     if (page.ok()) return std::move(page).value().events;
     failed = std::move(page).error();
     return {};
   };
-  auto stream = api.feed.subscribe({.cluster = scope.cluster,
-                                    .infra_env = scope.infra_env,
-                                    .host = call["host_id"],
-                                    .with_changes = call["changes"] == "true"},
-                                   *last, missed);
+  auto stream = api.feed.subscribe(
+      {.cluster = scope.cluster, .infra_env = scope.infra_env, .host = call["host_id"], .with_changes = with_changes}, *last,
+      missed);
   TRY(std::move(failed));
   return net::ServerAnswer{.status = 200,
                            .headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}},

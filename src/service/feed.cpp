@@ -12,6 +12,9 @@ namespace {
 
 constexpr Milliseconds heartbeat = Seconds(15);
 
+// Bytes of events of the past in one stream. A stream with more than a MiB that waits for its client is cut off (AnswerStream).
+constexpr std::size_t most_missed = 512 << 10;
+
 std::string event_text(const EventRecord& event) {
   return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", event.number, event.name, emit_json(view_of(event), JsonStyle::compact));
 }
@@ -91,10 +94,14 @@ std::shared_ptr<net::AnswerStream> Feed::subscribe(EventFilter filter, std::int6
   state_.with_lock([&](State& state) {
     Subscriber subscriber{.filter = std::move(filter), .last = last, .stream = stream};
     (void)stream->write(": events of the assisted installation service\n\n");
+    std::size_t size = 0;
     for (const EventRecord& event : missed()) {
       if (!matches(subscriber.filter, event)) continue;
+      const std::string text = event_text(event);
+      size += text.size();
+      if (size > most_missed) return stream->end();
       subscriber.last = std::max(subscriber.last, event.number);
-      (void)stream->write(event_text(event));
+      (void)stream->write(text);
     }
     state.subscribers.push_back(std::move(subscriber));
   });

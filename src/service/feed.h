@@ -54,7 +54,8 @@ class Feed {
 
   // A stream of events, and of notices of changes: `event: change` with {"cluster_id"?, "infra_env_id"?, "host_id"?}, without a
   // number. A notice is not repeated to a client that lost the connection, so clients read the objects again then. First
-  // come the events that `missed` returns, which have larger numbers than `last`.
+  // come the events that `missed` returns, which have larger numbers than `last`. If these are too many, the stream ends after a
+  // part of them: the client connects again, with the last number.
   std::shared_ptr<net::AnswerStream> subscribe(EventFilter filter, std::int64_t last,
                                                const std::function<std::vector<EventRecord>()>& missed);
 

@@ -1,6 +1,7 @@
 #include "service/images.h"
 
 #include "base/digest.h"
+#include "base/text.h"
 #include "base/uuid.h"
 #include "net/hmac.h"
 #include "release/cpio.h"
@@ -20,6 +21,18 @@ net::BodyPart file_part(const BaseImage::Content& base, const release::Extent& e
   return {.text = nullptr, .file = {base.path, extent.offset, extent.length}};
 }
 
+// Hosts that are only to be discovered must keep their disks (os/disk/live --install-disk).
+Result<> check_keeps_disks(const release::LiveImage& image) {
+  constexpr std::string_view argument = "slipway.install.disk=";
+  for (const std::string_view word : split(image.kernel_arguments, ' ')) {
+    if (!word.starts_with(argument)) continue;
+    return error(Code::invalid,
+                 "writes {} of each host that boots it (make the image with --with-disk-image instead of --install-disk)",
+                 to_utf8(word.substr(argument.size())));
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 Result<BaseImage::Content> BaseImage::content() const {
@@ -33,7 +46,9 @@ Result<BaseImage::Content> BaseImage::content() const {
   const std::optional<Content> known = known_.with_lock([](const std::optional<Content>& last) { return last; });
   if (known && known->version == version) return *known;
   const release::ReadAt read = [&](std::uint64_t offset, std::size_t length) { return file.read(offset, length); };
-  Content found{.path = path_, .image = TRY(release::read_live_image(read, file.size()).context(path_)), .version = version};
+  release::LiveImage image = TRY(release::read_live_image(read, file.size()).context(path_));
+  TRY(check_keeps_disks(image).context(path_));
+  Content found{.path = path_, .image = std::move(image), .version = version};
   known_.with_lock([&](std::optional<Content>& last) { last = found; });
   return found;
 }

@@ -28,7 +28,8 @@ class BaseImage {
 
   explicit BaseImage(std::string path) : path_(std::move(path)) {}
 
-  // errors: not_found: the service has none; invalid: the file is no live image; those of files
+  // errors: not_found: the service has none; invalid: the file is no live image, or one that installs hosts by itself; those of
+  // files
   Result<Content> content() const;
 
  private:

@@ -7,7 +7,7 @@ AREA = 256 << 10
 ARGUMENTS = "slipway.live slipway.live.sha256=00 ignition.firstboot=1"
 
 
-def make(folder, root_size=100_001):
+def make(folder, root_size=100_001, arguments=ARGUMENTS):
     """The ISO, and its parts by name."""
     tree = pathlib.Path(folder) / "tree"
     parts = {"vmlinuz": b"kernel" * 1000, "initramfs.img": b"initramfs".ljust(1024, b"\0"), "root.squashfs": b"r" * root_size,
@@ -16,7 +16,7 @@ def make(folder, root_size=100_001):
     (tree / "grub").mkdir()
     for name, content in parts.items():
         (tree / "images" / name).write_bytes(content)
-    (tree / "grub/grub.cfg").write_text(f'set timeout=1\nmenuentry "slipway live" {{\n    linux /images/vmlinuz {ARGUMENTS}\n}}\n')
+    (tree / "grub/grub.cfg").write_text(f'set timeout=1\nmenuentry "slipway live" {{\n    linux /images/vmlinuz {arguments}\n}}\n')
     iso = pathlib.Path(folder) / "live.iso"
     subprocess.run(["xorriso", "-as", "mkisofs", "-quiet", "-o", iso, "-volid", "slipway-live", "-rational-rock", "-joliet",
                     "-full-iso9660-filenames", tree], check=True, capture_output=True)

@@ -6,6 +6,7 @@ import { Client, Refused } from './api/client.ts';
 import { forgetToken, SessionProvider, storedToken, storeToken } from './api/session.tsx';
 import { hashOf, routeOf, type Route } from './logic/route.ts';
 import { Empty, Loading, Problem } from './parts/basics.tsx';
+import { Boundary } from './parts/boundary.tsx';
 import { ClusterScreen } from './screens/cluster.tsx';
 import { ClustersScreen } from './screens/clusters.tsx';
 import { CreateScreen } from './screens/create.tsx';
@@ -142,7 +143,9 @@ export function App() {
   }
   return (
     <SessionProvider value={client}>
-      <Frame onSignOut={server.needs_token ? signOut : undefined}>{server.kind === 'watch' ? <WatchScreen /> : <Screen route={route} />}</Frame>
+      <Frame onSignOut={server.needs_token ? signOut : undefined}>
+        <Boundary place={JSON.stringify(route)}>{server.kind === 'watch' ? <WatchScreen /> : <Screen route={route} />}</Boundary>
+      </Frame>
     </SessionProvider>
   );
 }

@@ -65,10 +65,12 @@ test('a cluster is created with the keyboard alone', async () => {
   await inspect(page, 'hosts-empty');
 });
 
-test('the dialog for more hosts gives the discovery config', async () => {
+test('the dialog for more hosts gives the discovery config, and says why there is no image', async () => {
   await page.getByRole('button', { name: 'Add hosts' }).click();
   await page.getByRole('dialog').waitFor();
   await inspect(page, 'add-hosts');
+  await page.getByRole('button', { name: 'Get the URL of the discovery image' }).click();
+  await text('the service has no live image');
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the discovery config' }).click()]);
   expect(download.suggestedFilename()).toBe('discovery.ign');
   await page.keyboard.press('Escape');

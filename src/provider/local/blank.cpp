@@ -26,11 +26,14 @@ std::string config_of(const MachinePaths& machine) { return machine.blank_disk()
 std::string new_image_of(const MachinePaths& machine) { return machine.blank_disk() + "/image.json"; }
 std::string installed_of(const MachinePaths& machine) { return machine.blank_disk() + "/installed.json"; }
 
-// The text of a file that a machine wrote. A link or a device there could name one of the host.
+// The text of a file that a machine wrote. A link or a device there could name one of the host, and a large file would take the
+// memory of the host.
 Result<std::string> read_of_machine(sys::Files& files, const std::string& path) {
+  constexpr std::uint64_t largest = 64 << 20;
   const auto info = TRY(files.info(path));
   if (!info) return error(Code::invalid, "{}: is missing", path);
   if (info->kind != sys::FileKind::file) return error(Code::invalid, "{}: is not a regular file", path);
+  if (info->size > largest) return error(Code::invalid, "{}: has {} bytes, at most {} are read", path, info->size, largest);
   return files.read(path);
 }
 
@@ -113,10 +116,13 @@ Result<> take_image(sys::Files& files, const ClusterPaths& cluster, const Machin
 }
 
 Result<> finish_image(sys::Files& files, const MachinePaths& machine) {
-  TRY(files.remove(config_of(machine)));
+  // The config last: with image.json, a call of take_image after a kill needs it.
   TRY(files.remove(installed_of(machine)));
-  return files.rename(new_image_of(machine), installed_of(machine));
+  TRY(files.rename(new_image_of(machine), installed_of(machine)));
+  return remove_config(files, machine);
 }
+
+Result<> remove_config(sys::Files& files, const MachinePaths& machine) { return files.remove(config_of(machine)); }
 
 Result<LiveMemory> LiveMemory::mount(sys::Files& files, std::string mount_point) {
   TRY(files.make_directories(mount_point, 0700));
@@ -133,11 +139,12 @@ Result<std::vector<std::string>> show_hardware(sys::Files& files, const MachineR
                                                const std::string& folder) {
   const std::string tree = folder + "/tree", disk = folder + "/disk", device = folder + "/device";
   const Hardware hardware = hardware_of(record);
+  // A machine can make its read-only mount writable. Links that it left there would lead out of the folder.
+  TRY(files.remove(tree));
   for (const FirmwareFile& file : hardware.files) TRY(files.write(tree + file.path, file.content, 0444));
   for (const HardwareLink& link : hardware.links) {
     std::error_code failure;
     std::filesystem::create_directories(std::filesystem::path(tree + link.path).parent_path(), failure);
-    std::filesystem::remove(tree + link.path, failure);
     std::filesystem::create_symlink(link.target, tree + link.path, failure);
     if (failure) return error(Code::internal, "creating {}{}: {}", tree, link.path, failure.message());
   }

@@ -74,6 +74,10 @@ Result<> take_image(sys::Files& files, const ClusterPaths& cluster, const Machin
 // The disk is complete. errors: as Files
 Result<> finish_image(sys::Files& files, const MachinePaths& machine);
 
+// Removes a config without an image: of finish_image that was killed, or of an installer that did not write its image.
+// errors: as Files
+Result<> remove_config(sys::Files& files, const MachinePaths& machine);
+
 // The memory of a live system, in the mount namespace of this process: a tmpfs for its layer and its /var. The destructor frees
 // it.
 class LiveMemory {

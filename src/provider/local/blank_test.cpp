@@ -1,5 +1,6 @@
 #include "provider/local/blank.h"
 
+#include "support/asset_store.h"
 #include "support/memory_files.h"
 #include "sys/stages.h"
 
@@ -58,6 +59,28 @@ TEST_F(BlankDisk, BecomesTheMachinesDisk) {
   EXPECT_EQ(boot_source(files_, machine_).value(), BootSource::installation);
   write(machine_.live_request(), "");
   EXPECT_EQ(boot_source(files_, machine_).value(), BootSource::live);
+}
+
+TEST_F(BlankDisk, IsMadeByTheNextStartAfterAKillAtAnyChange) {
+  ASSERT_TRUE(files_.make_directories(cluster_.os() + "/" + commit_, 0755).ok());
+  for (int changes = 0;; ++changes) {
+    write(disk_ + "/config.ign", std::to_string(changes));
+    write(disk_ + "/image.json", R"({"commit":")" + commit_ + R"("})");
+    write(disk_ + "/installed.json", "of the last image");
+    ASSERT_TRUE(take().ok());
+    assets::DyingFiles dying(files_, changes);
+    const bool is_whole = finish_image(dying, machine_).ok();
+    const BootSource source = boot_source(files_, machine_).value();
+    ASSERT_NE(source, BootSource::live) << "killed before change " << changes;
+    if (source == BootSource::new_image) {
+      EXPECT_TRUE(take().ok()) << "killed before change " << changes;
+    } else {
+      ASSERT_TRUE(remove_config(files_, machine_).ok());
+    }
+    EXPECT_EQ(files_.read(machine_.ignition()).value(), std::to_string(changes));
+    if (is_whole) break;
+  }
+  EXPECT_FALSE(has(disk_ + "/config.ign"));
 }
 
 TEST_F(BlankDisk, RefusesWhatIsNoImage) {

@@ -1,10 +1,13 @@
 #include "provider/local/cluster_config.h"
 
+#include "assets/manifests/image_mode.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "net/ip.h"
+#include "provider/local/registry.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace slipway::provider::local {
@@ -51,9 +54,18 @@ Result<NameRecord> parse_name_record(std::string_view text) {
                "'{}' is not a name with its address (use NAME=ADDRESS, for example api.demo.example.com=10.97.77.5)", text);
 }
 
-Result<int> parse_host_port(std::string_view text) {
-  if (const std::optional<int> found = port(text)) return *found;
-  return error(Code::invalid, "'{}' is not a port", text);
+Result<std::vector<int>> parse_host_ports(const std::vector<std::string>& texts) {
+  constexpr int name_server_port = 53;
+  std::vector<int> ports;
+  for (const std::string& text : texts) {
+    const std::optional<int> found = port(text);
+    if (!found) return error(Code::invalid, "'{}' is not a port", text);
+    if (*found == name_server_port || *found == registry_port || *found == assets::local_os_registry_port)
+      return error(Code::invalid, "{}: the cluster has a server of its own at this port (use another port of the host)", *found);
+    if (std::ranges::find(ports, *found) != ports.end()) return error(Code::invalid, "{} is given twice", *found);
+    ports.push_back(*found);
+  }
+  return ports;
 }
 
 std::string to_text(const ClusterConfig& config) {

@@ -45,7 +45,8 @@ struct NameRecord {
 };
 
 Result<NameRecord> parse_name_record(std::string_view text);  // "api.demo.example.com=10.97.77.5". errors: invalid
-Result<int> parse_host_port(std::string_view text);           // "8090". errors: invalid
+// {"8090"}. errors: invalid: no port, a port twice, a port at which the owner itself serves machines
+Result<std::vector<int>> parse_host_ports(const std::vector<std::string>& texts);
 
 // Options for creating a cluster.
 struct ClusterOptions {

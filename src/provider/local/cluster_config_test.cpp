@@ -70,6 +70,21 @@ TEST(Forward, ReadsAndRefuses) {
   }
 }
 
+TEST(HostPorts, ReadsAndRefuses) {
+  EXPECT_EQ(parse_host_ports({"8090", "80"}).value(), (std::vector<int>{8090, 80}));
+  using Texts = std::vector<std::string>;
+  for (const Texts& texts :
+       {Texts{"x"}, Texts{"0"}, Texts{"65536"}, Texts{"80", "80"}, Texts{"53"}, Texts{"5000"}, Texts{"5443"}})
+    EXPECT_EQ(parse_host_ports(texts).error().code(), Code::invalid) << texts[0];
+}
+
+TEST(NameRecord, ReadsAndRefuses) {
+  EXPECT_EQ(parse_name_record("api.demo.example.com=10.97.77.5").value(), (NameRecord{"api.demo.example.com", "10.97.77.5"}));
+  EXPECT_EQ(parse_name_record("*.apps.demo.example.com=10.97.77.6")->name, "*.apps.demo.example.com");
+  for (const char* text : {"", "api", "api=", "=10.97.77.5", "api=x", "a/b=10.97.77.5", "a.*=10.97.77.5", "api=10.97.77.5\n"})
+    EXPECT_EQ(parse_name_record(text).error().code(), Code::invalid) << text;
+}
+
 TEST(Names, AreDnsLabels) {
   for (const std::string& name : {std::string("a"), std::string("master-0"), std::string(40, 'a')})
     EXPECT_TRUE(check_name("machine", name).ok());

@@ -34,6 +34,10 @@ constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
 // This signal makes systemd as init shut down and restart (systemd(1), SIGRTMIN+5).
 int restart_signal() { return SIGRTMIN + 5; }
 
+Error cannot_reboot(const MachineStatus& now) {
+  return error(Code::conflict, "machine {} is {}, so it cannot be rebooted (start it)", now.name, to_string(now.state));
+}
+
 }  // namespace
 
 Machine::Machine(const sys::Context& context, const MachineEnvironment& machine_environment, MachineRecord record)
@@ -95,21 +99,28 @@ Result<> Machine::stop() {
 
 Result<> Machine::reboot() {
   const MachineStatus now = status();
-  if (now.leader == 0 || !apply_event(MachineEvent::asked_to_reboot)) {
-    return error(Code::conflict, "machine {} is {}, so it cannot be rebooted (start it)", record_.name, to_string(now.state));
-  }
+  if (now.leader == 0 || !apply_event(MachineEvent::asked_to_reboot)) return cannot_reboot(now);
   // The process ID cannot be reused: init is a child of systemd-nspawn, which only this machine's thread waits for.
   if (::kill(now.leader, restart_signal()) != 0) return sys::system_error("rebooting " + record_.name);
   return Ok{};
 }
 
-Result<> Machine::boot_live_once() {
+Result<> Machine::check_live_boot(bool by_reboot) const {
   if (!record_.is_blank) {
     return error(Code::invalid, "machine {}: has no discovery image (only machines of slipway machine create --blank have one)",
                  record_.name);
   }
-  return machine_environment_.files.write(paths_.live_request(), "", 0600);
+  const MachineStatus now = status();
+  if (by_reboot && (now.leader == 0 || !after(now.state, MachineEvent::asked_to_reboot))) return cannot_reboot(now);
+  if (!by_reboot && is_on(now.state))
+    return error(Code::conflict,
+                 "machine {} is {}, so it cannot be started from the discovery image (use slipway machine reboot "
+                 "--discovery)",
+                 record_.name, to_string(now.state));
+  return Ok{};
 }
+
+Result<> Machine::boot_live_once() { return machine_environment_.files.write(paths_.live_request(), "", 0600); }
 
 void Machine::cut_power() {
   const int leader = condition_.with_lock([](Condition& now) {
@@ -184,7 +195,8 @@ Result<> Machine::choose_boot_source() {
   disk_.reset();
   memory_.reset();
   if (source_ == BootSource::live) memory_.emplace(TRY(LiveMemory::mount(machine_environment_.files, disk_paths().folder)));
-  if (source_ != BootSource::new_image) return Ok{};
+  if (source_ == BootSource::installation) return remove_config(machine_environment_.files, paths_);
+  if (source_ == BootSource::live) return Ok{};
   return take_image(machine_environment_.files, machine_environment_.paths, paths_, {disk_stage(), ignition_stage()});
 }
 

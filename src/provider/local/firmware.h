@@ -69,7 +69,12 @@ class Machine {
   Result<> stop();       // does nothing if the machine is off
   Result<> reboot();     // errors: conflict: the machine does not run
 
-  // The next boot is from the discovery image. errors: invalid: the machine is not blank; as Files
+  // Whether the next boot can be from the discovery image: one by reboot(), or one by switch_on().
+  //
+  //   errors  invalid: the machine is not blank; conflict: reboot() or switch_on() would boot nothing now
+  Result<> check_live_boot(bool by_reboot) const;
+
+  // The next boot is from the discovery image. errors: as Files
   Result<> boot_live_once();
 
   // Powers off without a shutdown, for machines whose disk is removed next.

@@ -59,12 +59,12 @@ Result<Json> Fleet::carry_out(const sys::Context& context, const Request& reques
       if (request.wait) TRY(wait_until_settled(context, names, true));
       break;
     case Order::start:
-      if (request.boots_live) TRY(with_machines(names, [](Machine& machine) { return machine.boot_live_once(); }));
+      if (request.boots_live) TRY(request_live_boot(names, false));
       TRY(with_machines(names, [](Machine& machine) { return machine.switch_on(); }));
       if (request.wait) TRY(wait_until_settled(context, names, true));
       break;
     case Order::reboot:
-      if (request.boots_live) TRY(with_machines(names, [](Machine& machine) { return machine.boot_live_once(); }));
+      if (request.boots_live) TRY(request_live_boot(names, true));
       TRY(with_machines(names, [](Machine& machine) { return machine.reboot(); }));
       if (request.wait) TRY(wait_until_settled(context, names, true));
       break;
@@ -92,6 +92,12 @@ Result<> Fleet::with_machines(const std::vector<std::string>& names, const std::
     if (is_selected) TRY(work(*machine));
   }
   return Ok{};
+}
+
+// Checks all machines first: a request that stayed behind would take effect at some later boot.
+Result<> Fleet::request_live_boot(const std::vector<std::string>& names, bool by_reboot) {
+  TRY(with_machines(names, [&](Machine& machine) { return machine.check_live_boot(by_reboot); }));
+  return with_machines(names, [](Machine& machine) { return machine.boot_live_once(); });
 }
 
 Result<> Fleet::create(const Request& request) {

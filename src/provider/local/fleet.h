@@ -49,6 +49,7 @@ class Fleet {
 
   // Calls `work` for each selected machine (no names: all) under the lock, so `work` must not block.
   Result<> with_machines(const std::vector<std::string>& names, const std::function<Result<>(Machine&)>& work);
+  Result<> request_live_boot(const std::vector<std::string>& names, bool by_reboot);
   Result<> create(const Request& request);
   Result<> create_one(const std::string& name, const Request& request);
   Result<Machine*> add(MachineRecord record);  // the caller holds mutex_

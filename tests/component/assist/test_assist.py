@@ -247,6 +247,16 @@ def test_tokens_open_one_object_only(service, lab, tmp_path):
     assert service.get(f"/infra-envs/{lab.infra_env}", token=user["token"])["id"] == lab.infra_env
     for path in (f"/clusters/{other.id}", f"/infra-envs/{other.infra_env}", theirs.path, f"/events?cluster_id={other.id}"):
         refusal(404, service.get, path, token=user["token"])
+    assert {each["cluster_id"] for each in service.get("/events", token=user["token"])} == {lab.id}
+    connection = service.connection()  # the list of clusters on the page follows it
+    connection.request("GET", f"{PREFIX}/events/stream?changes=true", headers={"X-Secret-Key": user["token"]})
+    stream = connection.getresponse()
+    assert stream.status == 200 and stream.readline().startswith(b": events")
+    service.call("PUT", f"/clusters/{other.id}/ui-settings", "of another cluster")
+    service.call("PUT", f"/clusters/{lab.id}/ui-settings", "seen")
+    while (line := stream.readline().decode()).strip() != f'data: {{"cluster_id":"{lab.id}"}}':
+        assert line and other.id not in line
+    connection.close()
     refusal(403, service.call, "POST", "/clusters", CLUSTER, token=user["token"])
     refusal(403, service.call, "POST", "/tokens", {"kind": "admin"}, token=user["token"])
     service.call("DELETE", f"/tokens/{user['id']}")

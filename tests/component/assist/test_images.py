@@ -10,7 +10,7 @@ import time
 import pytest
 
 import live_image
-from assist_client import PREFIX, PULL_SECRET, Host, Refused, Service
+from assist_client import BIN, PREFIX, PULL_SECRET, Host, Refused, Service, free_port
 
 
 @pytest.fixture
@@ -194,6 +194,13 @@ def test_what_does_not_fit_is_refused_at_once(service):
         assert reason in refusal(400, new_infra_env, service, **settings), settings
     authority = (service.folder / "tls/ca.crt").read_text()
     assert new_infra_env(service, additional_trust_bundle=authority)
+
+
+def test_an_image_that_installs_hosts_by_itself_is_refused(tmp_path):
+    iso, _ = live_image.make(tmp_path, arguments=live_image.ARGUMENTS + " slipway.install.disk=/dev/sda")
+    done = subprocess.run([BIN / "slipway-assist", "serve", "--state", tmp_path / "state", "--port", str(free_port()), "--live-image", iso],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0 and "writes /dev/sda of each host" in done.stderr
 
 
 def test_without_a_live_image(tmp_path):

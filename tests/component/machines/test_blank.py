@@ -88,6 +88,7 @@ def test_three_blank_machines_register_and_boot_what_is_installed(cluster, servi
     # The discovery image once more; the disk stays.
     cluster.run("reboot", "h1", "--discovery", "--wait")
     assert cluster.list()["h1"]["live"] and cluster.shell("h1", "ls /run/slipway-disk").stdout == "installed.json\n"
+    assert "reboot --discovery" in cluster.run("start", "h1", "--discovery", check=False).stderr, "it runs; a later boot is not changed"
     cluster.run("reboot", "h1", "--wait")
     assert cluster.shell("h1", "ls /var/kept").stdout == "/var/kept\n"
     cluster.create("m0")

@@ -5,7 +5,8 @@ import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "assist"))
+COMPONENTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(COMPONENTS / "assist"), str(COMPONENTS.parent / "support")]
 
 from assist_client import Host, Lab, Service  # noqa: E402
 

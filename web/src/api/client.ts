@@ -71,8 +71,8 @@ export class Client {
   }
 
   // Messages of a stream until the signal, the end of the stream, or an error.
-  async listen(path: string, last: string | undefined, signal: AbortSignal, onMessage: (message: Message) => void, onOpen: () => void) {
-    const answer = await this.send(path, { signal, headers: last ? { 'Last-Event-ID': last } : {} });
+  async listen(path: string, signal: AbortSignal, onMessage: (message: Message) => void, onOpen: () => void) {
+    const answer = await this.send(path, { signal });
     onOpen();
     const parse = messageParser();
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();

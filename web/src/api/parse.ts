@@ -20,6 +20,12 @@ export function validationsOf(subject: { validations_info: string }): [category:
   return Object.entries(parsed<Record<string, Validation[]>>(subject.validations_info, {}));
 }
 
+// The service keeps what the host sent, whatever it is.
 export function timeSourcesOf(host: Host): { source_name: string; source_state: string }[] {
-  return parsed(host.ntp_sources, []);
+  const found = parsed<unknown>(host.ntp_sources, []);
+  const text = (value: unknown) => (typeof value === 'string' && value ? value : 'unknown');
+  return (Array.isArray(found) ? found : []).map((each: { source_name?: unknown; source_state?: unknown } | null) => ({
+    source_name: text(each?.source_name),
+    source_state: text(each?.source_state),
+  }));
 }

@@ -20,7 +20,10 @@ export const pathOf = (host: Host) => `${prefix}/infra-envs/${host.infra_env_id}
 function AddHosts({ infraEnv, onClose }: { infraEnv: InfraEnv; onClose: () => void }) {
   const client = useClient();
   const [problem, setProblem] = useState<Refused>();
+  const [image, setImage] = useState<{ url: string; expires_at?: string }>();
   const path = `${prefix}/infra-envs/${infraEnv.id}/downloads/files?file_name=discovery.ign`;
+  const run = (work: Promise<unknown>) => void work.then(() => setProblem(undefined), (why: unknown) => setProblem(why as Refused));
+  const getImage = () => run(client.get<{ url: string; expires_at?: string }>(`${prefix}/infra-envs/${infraEnv.id}/downloads/image-url`).then(setImage));
   const command = `curl -fsS --cacert DIR/tls/ca.crt -H "Authorization: Bearer $(sudo cat DIR/auth/admin-token)" \\\n  "${location.origin}${path}" -o discovery.ign`;
   return (
     <Modal isOpen variant="medium" onClose={onClose} aria-labelledby="add-title" aria-describedby="add-text">
@@ -28,18 +31,28 @@ function AddHosts({ infraEnv, onClose }: { infraEnv: InfraEnv; onClose: () => vo
       <ModalBody id="add-text">
         <div className="stack">
           <ol className="numbered">
-            <li>Download the discovery config. It contains a token that ends after 7 days, so keep the file to yourself.</li>
-            <li>Boot each machine once from the live image with this config. Let the machine start from its disk afterwards.</li>
+            <li>Get the URL of the discovery image, and download the image. If the service has no live image, download the discovery config and boot a live image with it.</li>
+            <li>Boot each machine once from the image. Let the machine start from its disk afterwards.</li>
             <li>The machine reports itself and appears in the table within a minute.</li>
           </ol>
-          <div>
-            <Button onClick={() => void client.download(path, 'discovery.ign').catch((why: unknown) => setProblem(why as Refused))}>
-              Download the discovery config
-            </Button>
+          <p>Image and config contain a token that ends after 7 days, so keep them to yourself.</p>
+          <div className="title-row">
+            <div>
+              <Button onClick={getImage}>Get the URL of the discovery image</Button>
+              <Button variant="secondary" onClick={() => run(client.download(path, 'discovery.ign'))}>
+                Download the discovery config
+              </Button>
+            </div>
           </div>
-          <p>The same on the command line, where DIR is the folder of the service:</p>
+          {image && (
+            <>
+              <CopyText label="URL of the discovery image" text={image.url} />
+              {image.expires_at && <p>The URL contains a token, too. It works until {moment(image.expires_at)}.</p>}
+            </>
+          )}
+          <p>The config on the command line, where DIR is the folder of the service:</p>
           <CopyText label="Command that downloads the discovery config" text={command} />
-          <Problem title="The discovery config was not downloaded" problem={problem} />
+          <Problem title="The service did not give this" problem={problem} />
         </div>
       </ModalBody>
       <ModalFooter>
@@ -157,7 +170,7 @@ export function HostsStep({ seen, reload }: StepProps) {
       )}
       {hosts.length === 0 && (
         <Empty title="No hosts yet" actions={addButton}>
-          Boot each machine once from the live image with the discovery config of this cluster. The cluster needs{' '}
+          Boot each machine once from the discovery image of this cluster. The cluster needs{' '}
           {plural(cluster.control_plane_count, 'host')} for its control plane; further hosts become workers.
         </Empty>
       )}

@@ -42,7 +42,8 @@ export function WatchScreen() {
             <Facts
               facts={[
                 ['Started', moment(timeline.start)],
-                [timeline.is_complete ? 'Took' : 'So far', duration(timeline.took_ms)],
+                [timeline.is_complete ? 'Took' : 'Until the last event', duration(timeline.took_ms)],
+                ['Last event', moment(events[events.length - 1]?.time)],
                 ['Steps', `${steps.filter(step => step.state === 'done').length} of ${plural(steps.length, 'step')} done`],
               ]}
             />
@@ -72,7 +73,7 @@ export function WatchScreen() {
             {open.length > 0 && (
               <section aria-labelledby="waits-title" className="stack">
                 <Title headingLevel="h2" id="waits-title">
-                  Not finished yet
+                  Not finished at the last event
                 </Title>
                 <List>
                   {open.map((item, index) => (
