@@ -189,7 +189,7 @@ TEST_F(AgentTest, WrongArgumentsAreNamed) {
 TEST(AgentUnit, HasFlagsOfTheAgent) {
   std::ifstream file(SLIPWAY_SOURCE "/data/assist/slipway-agent.service");
   const std::string unit((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::string_view start = "ExecStart=/usr/local/bin/slipway-agent run ";
+  const std::string_view start = "ExecStart=/usr/bin/slipway-agent run ";
   const std::size_t begin = unit.find(start);
   ASSERT_NE(begin, std::string::npos);
   const std::size_t first = begin + start.size();
