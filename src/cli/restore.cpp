@@ -170,6 +170,7 @@ Result<PlannedRestore> plan_restore(const Environment& environment, const Argume
     request.lost = arguments.list("--lost");
     TRY(leave_out(request.lost, request.masters));
   } else {
+    request.is_of_survivor = true;
     TRY(give_up_others(environment, arguments.list("--lost"), survivor, run, request));
   }
   request.recovery = arguments.has("--master") ? arguments["--master"] : request.masters.front().name;

@@ -373,7 +373,7 @@ class Change {
       case MasterStep::make_machine: return make_machine(change.added);
       case MasterStep::admit: return admit(seen, change.added);
       case MasterStep::await_machine: return await_machine(change.added);
-      case MasterStep::await_node: return await_node(change.added);
+      case MasterStep::await_node: return await_node(seen, change.added);
       case MasterStep::await_member: return await_member(change.added);
       case MasterStep::finish: return finish(change);
       case MasterStep::done: break;
@@ -533,7 +533,10 @@ class Change {
                        [&](const Json* node) -> std::string { return node ? "" : fmt::format("there is no node {}", name); });
   }
 
-  Result<> await_node(const std::string& name) {
+  // The machine may be off since an earlier call: its host was, too.
+  Result<> await_node(const ControlPlane& seen, const std::string& name) {
+    const provider::MachineStatus* machine = machine_of(seen, name);
+    if (machine && !machine->is_on) TRY(where_.machines->add(context_, name, ""));
     return await_nodes(fmt::format("{} to be Ready", name), longest_join, name, [&](const Json* node) -> std::string {
       if (node && kube::condition_status(*node, "Ready") == "True") return "";
       std::string missing = node ? fmt::format("{} is not Ready", name) : fmt::format("there is no node {}", name);

@@ -413,6 +413,18 @@ TEST_F(ChangeMastersTest, AnAdditionThatCannotFinishIsGivenUp) {
   EXPECT_EQ(annotation(), "");
 }
 
+TEST_F(ChangeMastersTest, ANewMachineThatIsOffIsStarted) {
+  const auto machines_act = provider.after_change;
+  provider.after_change = [](const std::string&) -> Result<> { return error(Code::internal, "killed"); };
+  ASSERT_FALSE(change({}, true).ok());
+  provider.after_change = machines_act;
+  provider.machines.at("master-3").status.is_on = false;
+  const Result<MastersChange> made = change({}, true);
+  ASSERT_TRUE(made.ok()) << made.error().message();
+  EXPECT_TRUE(provider.machines.at("master-3").status.is_on);
+  EXPECT_EQ(members.size(), 4u);
+}
+
 TEST_F(ChangeMastersTest, OfTwoHostsThatBeginAtOnceOneIsRefused) {
   bool is_first = true;
   kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
