@@ -78,6 +78,12 @@ Result<> leave_out(const std::vector<std::string>& lost, std::vector<cluster::Ma
   return Ok{};
 }
 
+std::string names_of(const std::vector<cluster::MasterOfBackup>& masters) {
+  std::vector<std::string> names;
+  for (const cluster::MasterOfBackup& master : masters) names.push_back(master.name);
+  return join(names, ", ");
+}
+
 // The backup of a survivor: of the restore that is not finished, otherwise a new one.
 Result<cluster::BackupFiles> backup_of_survivor(const Environment& environment, const std::string& folder,
                                                 const std::string& work, const std::string& survivor,
@@ -94,6 +100,10 @@ Result<cluster::BackupFiles> backup_of_survivor(const Environment& environment, 
 Result<> give_up_others(const Environment& environment, const std::vector<std::string>& named, const std::string& survivor,
                         const cluster::RunOnMaster& run, cluster::RestoreRequest& request) {
   std::vector<cluster::MasterOfBackup> others;
+  for (const std::string& name : named) {
+    if (name == survivor || std::ranges::find(request.masters, name, &cluster::MasterOfBackup::name) == request.masters.end())
+      return error(Code::invalid, "--lost: {} is not another master of the cluster: {}", name, names_of(request.masters));
+  }
   for (const cluster::MasterOfBackup& master : request.masters) {
     if (master.name == survivor) continue;
     request.lost.push_back(master.name);
@@ -121,12 +131,6 @@ std::string table_of_stages() {
   for (const cluster::RestoreStage& stage : cluster::restore_stages())
     text += fmt::format("  {:{}}  {:{}}  {}\n", stage.name, name_width, stage.machines, machines_width, stage.what);
   return text;
-}
-
-std::string names_of(const std::vector<cluster::MasterOfBackup>& masters) {
-  std::vector<std::string> names;
-  for (const cluster::MasterOfBackup& master : masters) names.push_back(master.name);
-  return join(names, ", ");
 }
 
 Result<> confirm(const Environment& environment, const Arguments& arguments, const std::string& cluster,
@@ -166,6 +170,7 @@ Result<PlannedRestore> plan_restore(const Environment& environment, const Argume
     request.lost = arguments.list("--lost");
     TRY(leave_out(request.lost, request.masters));
   } else {
+    request.is_of_survivor = true;
     TRY(give_up_others(environment, arguments.list("--lost"), survivor, run, request));
   }
   request.recovery = arguments.has("--master") ? arguments["--master"] : request.masters.front().name;

@@ -88,10 +88,13 @@ Result<> fetch(sys::Files& files, const Script& script, const RemoteFile& file, 
 }
 
 // Both files get their names only when they are complete.
+//
+//   is_alone  etcd may have no quorum
 Result<Backup> fetch_all(const Environment& environment, const Script& script, const Master& master, const std::string& id,
-                         const BackupRequest& request) {
+                         const BackupRequest& request, bool is_alone) {
   const std::string& folder = request.folder;
-  const std::string answer = TRY(script.call("take", {}, longest_snapshot));
+  const std::vector<std::string> how = is_alone ? std::vector<std::string>{"alone"} : std::vector<std::string>();
+  const std::string answer = TRY(script.call("take", how, longest_snapshot));
   const std::vector<RemoteFile> remote = TRY(parse_files(answer, id));
   sys::Files& files = environment.files;
   std::vector<std::string> paths;
@@ -114,12 +117,12 @@ Result<Backup> fetch_all(const Environment& environment, const Script& script, c
 }
 
 Result<Backup> take_from(const Environment& environment, const Master& master, const BackupRequest& request, bool is_dirty,
-                         const RunOnMaster& run) {
+                         bool is_alone, const RunOnMaster& run) {
   const sys::Context& context = environment.context;
   TRY(environment.files.make_directories(request.folder, 0700));
   const std::string id = backup::backup_id(context.clock.now(), is_dirty);
   const Script script(context, run, master, id);
-  Result<Backup> backup = fetch_all(environment, script, master, id, request);
+  Result<Backup> backup = fetch_all(environment, script, master, id, request, is_alone);
   if (const auto removed = script.call("remove", {}, longest_piece); !removed.ok())
     context.log.warn("{}: /var/lib/slipway-backup was not removed: {}", master.name, removed.error().message());
   if (backup.ok()) return backup;
@@ -206,14 +209,14 @@ Result<Backup> take_backup(const Environment& environment, kube::Api& api, const
   const std::vector<Json> nodes = TRY(kube::list(context, api, kube::types::nodes, ""));
   const std::vector<Json> pods = TRY(kube::list(context, api, kube::types::pods, "openshift-etcd", {.labels = "app=etcd"}));
   const Master master = TRY(choose_master(nodes, pods, request.master));
-  Backup backup = TRY(take_from(environment, master, request, !changing.empty(), run));
+  Backup backup = TRY(take_from(environment, master, request, !changing.empty(), false, run));
   TRY(record(environment, api, backup, context.clock.now()));
   return backup;
 }
 
 Result<Backup> take_survivor_backup(const Environment& environment, const std::string& folder, const Master& master,
                                     const RunOnMaster& run) {
-  return take_from(environment, master, {.folder = folder}, true, run);
+  return take_from(environment, master, {.folder = folder}, true, true, run);
 }
 
 std::vector<std::string> root_command_by_ssh(const std::string& host, const std::vector<std::string>& keys,

@@ -27,7 +27,6 @@ constexpr std::string_view remove_word = "remove ", add_word = "add ";
 constexpr std::string_view etcd_space = "openshift-etcd", members_name = "etcd-members";
 constexpr Milliseconds longest_removal = 15min, longest_drain = 10min, drain_slice = 20s, longest_join = 30min,
                        longest_member = 30min, longest_power_off = 24h, longest_silence = 5min;
-constexpr int max_attempts = 5;
 
 bool contains(const std::vector<std::string>& texts, std::string_view text) {
   return std::ranges::find(texts, text) != texts.end();
@@ -75,18 +74,36 @@ std::string describe(const std::vector<EtcdMember>& members) {
   return join(parts, ", ");
 }
 
-void check_quorum(const ControlPlane& seen, const std::string& removed, std::vector<std::string>& problems) {
+// The machine is off before its member is removed, so until then its vote counts: the others must be a quorum of all.
+std::optional<std::string> quorum_problem(const ControlPlane& seen, const std::string& removed) {
   const EtcdMember* leaving = member_of(seen, removed);
-  std::size_t voters = 0, healthy = 0;
+  std::size_t voters = 0, others = 0, healthy = 0;
   for (const EtcdMember& it : seen.members) {
-    voters += it.votes && &it != leaving;
+    voters += it.votes;
+    others += it.votes && &it != leaving;
     healthy += it.votes && &it != leaving && it.is_healthy;
   }
-  if (healthy >= voters / 2 + 1) return;
-  problems.push_back(fmt::format(
-      "etcd would lose its quorum without {}: {} (start the others first; if most of them are lost for ever: `slipway "
-      "restore --survivor NAME`)",
-      removed, describe(seen.members)));
+  if (healthy >= voters / 2 + 1) return std::nullopt;
+  return fmt::format("etcd would lose its quorum without {}: {} ({})", removed, describe(seen.members),
+                     healthy == others ? "first add a master with `slipway create master`"
+                                       : "start the others first; if most of them are lost for ever: `slipway restore --survivor "
+                                         "NAME`");
+}
+
+// A name of a Node: lower-case letters, digits, dashes and dots (RFC 1123).
+bool is_node_name(std::string_view name) {
+  const auto is_inner = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= 253 && is_inner(name.front()) && is_inner(name.back()) &&
+         std::ranges::all_of(name, [&](char c) { return is_inner(c) || c == '-' || c == '.'; });
+}
+
+// What is left of a change when the master that is removed is gone.
+MastersChange rest_of(const MastersChange& change) {
+  return change.added.empty() ? change : MastersChange{.removed = {}, .added = change.added};
+}
+
+bool continues(const MastersChange& change, const MastersChange& unfinished) {
+  return unfinished == change || unfinished == rest_of(change);
 }
 
 }  // namespace
@@ -118,7 +135,8 @@ Result<std::vector<EtcdMember>> parse_etcd_members(const Json& config_map) {
     members.push_back({.name = text_of(each, {"name"}),
                        .address = text_of(each, {"address"}),
                        .votes = is_true(each, {"votes"}),
-                       .is_healthy = is_true(each, {"healthy"})});
+                       .is_healthy = is_true(each, {"healthy"}),
+                       .leaves = is_true(each, {"leaves"})});
   }
   return members;
 }
@@ -132,8 +150,8 @@ std::vector<std::string> change_problems(const ControlPlane& seen, const Masters
     if (!is_master(seen, removed)) {
       problems.push_back(
           fmt::format("{} is not a master: the masters are {}", removed, join(kube::names_with_role(seen.rows, master), ", ")));
-    } else {
-      check_quorum(seen, removed, problems);
+    } else if (std::optional<std::string> problem = quorum_problem(seen, removed)) {
+      problems.push_back(*std::move(problem));
     }
   }
   const auto masters = static_cast<int>(kube::names_with_role(seen.rows, master).size());
@@ -143,15 +161,22 @@ std::vector<std::string> change_problems(const ControlPlane& seen, const Masters
                     "create master`, or use `slipway replace master {}`)",
                     masters - 1, seen.replicas, removed));
   }
+  if (!added.empty() && !is_node_name(added))
+    problems.push_back(fmt::format("'{}' cannot be the name of a node (use lower-case letters, digits and dashes)", added));
   if (added == "bootstrap") problems.emplace_back("bootstrap is the name of the bootstrap machine");
   if (!added.empty() && added != removed && is_known(seen, added))
     problems.push_back(fmt::format("{} exists already (choose the name of no machine and no node)", added));
   return problems;
 }
 
+bool gives_up(const MastersChange& change, const MastersChange& unfinished) {
+  return change.added.empty() && unfinished.removed.empty() && change.removed == unfinished.added;
+}
+
 std::string_view name_of(MasterStep step) {
   switch (step) {
     case MasterStep::begin: return "begin";
+    case MasterStep::await_operator: return "await-operator";
     case MasterStep::drain: return "drain";
     case MasterStep::remove_machine: return "remove-machine";
     case MasterStep::await_power_off: return "await-power-off";
@@ -170,17 +195,20 @@ std::string_view name_of(MasterStep step) {
 }
 
 MasterStep next_step(const ControlPlane& seen, const MastersChange& change, bool is_drained) {
-  if (!seen.unfinished) return MasterStep::begin;
+  if (!seen.unfinished || gives_up(change, *seen.unfinished)) return MasterStep::begin;
   const std::string& removed = seen.unfinished->removed;
   if (!removed.empty()) {
     const NodeState* node = node_of(seen, removed);
     const provider::MachineStatus* machine = machine_of(seen, removed);
+    const EtcdMember* member = member_of(seen, removed);
+    if (member && !member->leaves) return MasterStep::await_operator;
     // For some seconds the Node of a machine that is gone is still Ready.
     const bool may_answer = !seen.makes_machines || (machine && machine->is_on);
     if (node && node->is_ready && may_answer && !is_drained) return MasterStep::drain;
     if (machine) return MasterStep::remove_machine;
-    if (node && node->is_ready && !seen.makes_machines) return MasterStep::await_power_off;
-    if (member_of(seen, removed)) return MasterStep::await_removal;
+    const bool is_on = (node && node->is_ready) || (member && member->is_healthy);
+    if (is_on && !seen.makes_machines) return MasterStep::await_power_off;
+    if (member) return MasterStep::await_removal;
     if (node) return MasterStep::remove_node;
     return kube::is_removed(seen.rows, removed) || !change.added.empty() ? MasterStep::forget : MasterStep::finish;
   }
@@ -222,17 +250,20 @@ class Change {
       TRY(span.end(attempt(step, seen, wanted)));
       if (step == MasterStep::finish) return wanted;
       seen = TRY(observe_patiently());
+      // Another host may continue the same change.
+      if (!seen.unfinished) return wanted;
+      if (!continues(wanted, *seen.unfinished)) return is_being_changed(*seen.unfinished);
     }
   }
 
  private:
   Result<> check(const ControlPlane& seen, const MastersChange& wanted) {
     if (seen.unfinished) {
-      MastersChange rest = wanted;
-      rest.removed.clear();
-      if (*seen.unfinished == wanted || *seen.unfinished == rest) return Ok{};
-      return error(Code::conflict, "the masters are being changed: {} (run the command of that change again; it continues)",
-                   to_text(*seen.unfinished));
+      if (continues(wanted, *seen.unfinished)) return Ok{};
+      if (!gives_up(wanted, *seen.unfinished)) return is_being_changed(*seen.unfinished);
+      if (const std::optional<std::string> problem = quorum_problem(seen, wanted.removed))
+        return error(Code::invalid, "{}", *problem);
+      return Ok{};
     }
     if (where_.machines && !wanted.added.empty()) TRY(where_.machines->check_name(wanted.added));
     const std::vector<std::string> problems = change_problems(seen, wanted);
@@ -240,10 +271,18 @@ class Change {
     return error(Code::invalid, "{}", join(problems, "\n"));
   }
 
+  static Error is_being_changed(const MastersChange& unfinished) {
+    const std::string give_up =
+        unfinished.removed.empty() ? fmt::format("; `slipway destroy master {}` gives it up", unfinished.added) : "";
+    return error(Code::conflict, "the masters are being changed: {} (run the command of that change again; it continues{})",
+                 to_text(unfinished), give_up);
+  }
+
   static std::string describe(MasterStep step, const MastersChange& change) {
     const std::string &removed = change.removed, &added = change.added;
     switch (step) {
       case MasterStep::begin: return fmt::format("the machine table says: {}", to_text(change));
+      case MasterStep::await_operator: return fmt::format("the etcd operator lets go of {}", removed);
       case MasterStep::await_removal: return fmt::format("the member {} is removed from etcd", removed);
       case MasterStep::drain: return fmt::format("{} is drained", removed);
       case MasterStep::remove_machine: return fmt::format("machine {} is removed", removed);
@@ -284,11 +323,15 @@ class Change {
                  kube::machine_table_name);
   }
 
+  static std::optional<MastersChange> unfinished_change(const Json& table) {
+    return parse_change(text_of(table, {"metadata", "annotations", masters_change_annotation}));
+  }
+
   Result<ControlPlane> observe() {
     ControlPlane seen;
     const Json table = TRY(read_table());
     seen.rows = TRY(kube::parse_machine_table(table));
-    seen.unfinished = parse_change(text_of(table, {"metadata", "annotations", masters_change_annotation}));
+    seen.unfinished = unfinished_change(table);
     const auto members = TRY(kube::find(context_, where_.api, kube::types::config_maps, etcd_space, members_name));
     if (!members) {
       return error(Code::not_found,
@@ -319,19 +362,20 @@ class Change {
   Result<> attempt(MasterStep step, const ControlPlane& seen, const MastersChange& change) {
     switch (step) {
       case MasterStep::begin: return begin(change);
+      case MasterStep::await_operator: return await_operator(change.removed);
       case MasterStep::await_removal: return await_removal(change.removed);
       case MasterStep::drain: return drain(change.removed);
       case MasterStep::remove_machine: return remove_machine(seen, change.removed);
-      case MasterStep::await_power_off: return await_power_off(change.removed);
+      case MasterStep::await_power_off: return await_power_off(seen, change.removed);
       case MasterStep::remove_node:
         return write([&] { return kube::remove(context_, where_.api, kube::types::nodes, "", change.removed); });
       case MasterStep::forget: return forget(change);
       case MasterStep::make_machine: return make_machine(change.added);
       case MasterStep::admit: return admit(seen, change.added);
       case MasterStep::await_machine: return await_machine(change.added);
-      case MasterStep::await_node: return await_node(change.added);
+      case MasterStep::await_node: return await_node(seen, change.added);
       case MasterStep::await_member: return await_member(change.added);
-      case MasterStep::finish: return finish(change.added);
+      case MasterStep::finish: return finish(change);
       case MasterStep::done: break;
     }
     return Ok{};
@@ -345,11 +389,14 @@ class Change {
   }
 
   // Changes rows and the annotation together.
-  Result<> change_table(const std::function<void(kube::MachineTable&)>& change, const std::optional<std::string>& annotation) {
+  //
+  //   change  gets the rows and the change that is not finished; false: nothing is written
+  using ChangeRows = std::function<bool(kube::MachineTable&, const std::optional<MastersChange>&)>;
+  Result<> change_table(const ChangeRows& change, const std::optional<std::string>& annotation) {
     return write([&]() -> Result<> {
       const Json table = TRY(read_table());
       kube::MachineTable rows = TRY(kube::parse_machine_table(table));
-      change(rows);
+      if (!change(rows, unfinished_change(table))) return Ok{};
       Json next = kube::with_machine_table(table, rows);
       if (annotation) {
         Json& annotations = next.at("metadata").as_object()["annotations"];
@@ -365,18 +412,36 @@ class Change {
     });
   }
 
+  // Another host may have begun another change since this one was checked.
   Result<> begin(const MastersChange& change) {
-    return change_table(
-        [&](kube::MachineTable& rows) {
-          if (change.removed.empty()) return;
+    std::optional<MastersChange> other;
+    TRY(change_table(
+        [&](kube::MachineTable& rows, const std::optional<MastersChange>& unfinished) {
+          other.reset();
+          if (unfinished && *unfinished != change && !gives_up(change, *unfinished)) {
+            other = unfinished;
+            return false;
+          }
+          if (change.removed.empty()) return true;
           const auto found = std::ranges::find(rows, change.removed, &kube::MachineRow::name);
           if (found == rows.end()) {
             rows.push_back({change.removed, std::string(kube::removed_role), {}});
           } else {
             found->role = kube::removed_role;
           }
+          return true;
         },
-        to_text(change));
+        to_text(change)));
+    if (other) return is_being_changed(*other);
+    return Ok{};
+  }
+
+  Result<> await_operator(const std::string& name) {
+    const std::string what = fmt::format("the etcd operator to let {} go", name);
+    return await_members(what, longest_removal, [&](const ControlPlane& now) -> std::string {
+      const EtcdMember* member = member_of(now, name);
+      return !member || member->leaves ? "" : "it has not read the machine table (is its pod in openshift-etcd-operator ready?)";
+    });
   }
 
   Result<> await_removal(const std::string& name) {
@@ -402,29 +467,40 @@ class Change {
   }
 
   // Others may have failed since the change began.
-  Result<> remove_machine(const ControlPlane& seen, const std::string& name) {
-    std::vector<std::string> problems;
+  Result<> check_quorum(const ControlPlane& seen, const std::string& name) {
     const EtcdMember* member = member_of(seen, name);
-    if (member && member->is_healthy) check_quorum(seen, name, problems);
-    if (!problems.empty()) return error(Code::conflict, "{}", problems.front());
+    if (!member || !member->is_healthy) return Ok{};
+    const std::optional<std::string> problem = quorum_problem(seen, name);
+    return problem ? error(Code::conflict, "{}", *problem) : Result<>(Ok{});
+  }
+
+  Result<> remove_machine(const ControlPlane& seen, const std::string& name) {
+    TRY(check_quorum(seen, name));
     return where_.machines->remove(context_, name);
   }
 
-  Result<> await_power_off(const std::string& name) {
+  Result<> await_power_off(const ControlPlane& seen, const std::string& name) {
+    TRY(check_quorum(seen, name));
     context_.log.warn("switch {} off now, and empty its disk: it has the keys of the control plane", name);
-    return await_nodes(fmt::format("{} to be off", name), longest_power_off, name, [&](const Json* node) -> std::string {
+    const std::string what = fmt::format("{} to be off", name);
+    TRY(await_nodes(what, longest_power_off, name, [&](const Json* node) -> std::string {
       const bool is_on = node && kube::condition_status(*node, "Ready") == "True";
       return is_on ? fmt::format("the kubelet of {} reports", name) : "";
+    }));
+    return await_members(what, longest_power_off, [&](const ControlPlane& now) -> std::string {
+      const EtcdMember* member = member_of(now, name);
+      return member && member->is_healthy ? fmt::format("its member of etcd answers: {}", cluster::describe(now.members)) : "";
     });
   }
 
   Result<> forget(const MastersChange& change) {
     return change_table(
-        [&](kube::MachineTable& rows) {
+        [&](kube::MachineTable& rows, const std::optional<MastersChange>& unfinished) {
           std::erase_if(
               rows, [&](const kube::MachineRow& row) { return row.name == change.removed && row.role == kube::removed_role; });
+          return unfinished == change;
         },
-        to_text(change.added.empty() ? change : MastersChange{.removed = {}, .added = change.added}));
+        to_text(rest_of(change)));
   }
 
   Result<> make_machine(const std::string& name) {
@@ -440,9 +516,10 @@ class Change {
     const provider::MachineStatus* machine = machine_of(seen, name);
     const kube::MachineRow row{name, std::string(master), machine ? addresses_of(machine->address) : std::vector<std::string>()};
     return change_table(
-        [&](kube::MachineTable& rows) {
+        [&](kube::MachineTable& rows, const std::optional<MastersChange>& unfinished) {
           std::erase_if(rows, [&](const kube::MachineRow& each) { return each.name == name; });
           rows.push_back(row);
+          return unfinished && unfinished->added == name;  // it may have been given up by another host
         },
         std::nullopt);
   }
@@ -456,7 +533,10 @@ class Change {
                        [&](const Json* node) -> std::string { return node ? "" : fmt::format("there is no node {}", name); });
   }
 
-  Result<> await_node(const std::string& name) {
+  // The machine may be off since an earlier call: its host was, too.
+  Result<> await_node(const ControlPlane& seen, const std::string& name) {
+    const provider::MachineStatus* machine = machine_of(seen, name);
+    if (machine && !machine->is_on) TRY(where_.machines->add(context_, name, ""));
     return await_nodes(fmt::format("{} to be Ready", name), longest_join, name, [&](const Json* node) -> std::string {
       if (node && kube::condition_status(*node, "Ready") == "True") return "";
       std::string missing = node ? fmt::format("{} is not Ready", name) : fmt::format("there is no node {}", name);
@@ -479,7 +559,8 @@ class Change {
   }
 
   // The static pods of the new master run. Those of others may wait for masters that are not replaced yet.
-  Result<> finish(const std::string& added) {
+  Result<> finish(const MastersChange& change) {
+    const std::string& added = change.added;
     if (!added.empty()) {
       TRY(kube::wait_until(context_, where_.api, fmt::format("the static pods of {}", added), longest_member, kube::types::pods,
                            "", {.fields = fmt::format("spec.nodeName={}", added)},
@@ -488,7 +569,8 @@ class Change {
                              return missing.empty() ? std::optional<std::string>() : std::optional(join(missing, ", "));
                            }));
     }
-    return change_table([](kube::MachineTable&) {}, "");
+    return change_table(
+        [&](kube::MachineTable&, const std::optional<MastersChange>& unfinished) { return unfinished == rest_of(change); }, "");
   }
 
   Result<> await_members(const std::string& what, Milliseconds limit,

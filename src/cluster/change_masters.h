@@ -34,6 +34,7 @@ struct EtcdMember {
   std::string name{};  // empty: it has not started yet
   std::string address{};
   bool votes = false, is_healthy = false;
+  bool leaves = false;  // the etcd operator knows that its master leaves, and the other values are newer
 
   bool operator==(const EtcdMember&) const = default;
 };
@@ -62,8 +63,12 @@ struct ControlPlane {
 // Why a change must not begin, one line each with what to do; all of them. Empty: it may. Pure.
 std::vector<std::string> change_problems(const ControlPlane& seen, const MastersChange& change);
 
+// Whether a change gives up an addition that is not finished: it removes the master that was to be added. Pure.
+bool gives_up(const MastersChange& change, const MastersChange& unfinished);
+
 enum class MasterStep {
   begin,            // write the annotation, and the role "removed" into the row
+  await_operator,   // the etcd operator knows it: a list of members from before may say that dead ones are healthy
   drain,            // evict the pods of a master that still answers
   remove_machine,   // on the platform
   await_power_off,  // a person switches the machine off
@@ -99,9 +104,8 @@ struct MastersPlace {
 //
 //   change   without a name in `added` for a master that is added: `is_addition` chooses the next name
 //   returns  the change with names
-//   errors   conflict: another change is not finished; invalid: change_problems, one line each; timeout: what was waited for;
-//   those
-//            of the provider and of Api
+//   errors   conflict: another change is not finished, or etcd would lose its quorum; invalid: change_problems, one line each;
+//            timeout: what was waited for; those of the provider and of Api
 //   time     minutes; without a provider as long as a person needs for a machine
 Result<MastersChange> change_masters(const Environment& environment, const MastersPlace& where, MastersChange change,
                                      bool is_addition);

@@ -78,7 +78,21 @@ TEST(ChangeProblems, AreAllNamed) {
        same,
        dead(2),
        {"etcd would lose its quorum without master-1: master-0 healthy, master-1 healthy, "
-        "master-2 not healthy"}},
+        "master-2 not healthy (start the others first"}},
+      {"the other of two masters is no quorum while the machine is off and its member is not removed",
+       {"master-1", ""},
+       [](ControlPlane& seen) {
+         seen.replicas = 1;
+         seen.members.pop_back();
+       },
+       {"etcd would lose its quorum without master-1: master-0 healthy, master-1 healthy (first add a master"}},
+      {"two of four are none either",
+       same,
+       [](ControlPlane& seen) {
+         seen.members.push_back({"master-3", "10.0.0.14", true, false});
+       },
+       {"etcd would lose its quorum without master-1"}},
+      {"no name of a node", {"", "Master_3"}, [](ControlPlane&) {}, {"'Master_3' cannot be the name of a node"}},
       {"not a master",
        {"worker-0", "worker-0"},
        [](ControlPlane&) {},
@@ -119,6 +133,8 @@ TEST(NextStep, GoesThroughAReplacement) {
     EXPECT_EQ(next(), "begin");
     seen.unfinished = change;
     row(seen, "master-1").role = kube::removed_role;
+    EXPECT_EQ(next(), "await-operator") << "the list of members may be old";
+    seen.members[1].leaves = true;
     EXPECT_EQ(next(), "drain");
     EXPECT_EQ(next(true), "remove-machine");
     forget_machine(seen, "master-1");
@@ -175,7 +191,7 @@ TEST(NextStep, DependsOnWhatIsLeft) {
       {"a learner that never started has to go, too", shrink,
        [&](ControlPlane& seen) {
          leaves(seen), forget_machine(seen, "master-1"), seen.nodes[1].is_ready = false;
-         seen.members.push_back({"", "10.0.0.12", false, false});
+         seen.members.push_back({"", "10.0.0.12", false, false, true});
        },
        "await-removal"},
       {"a person switches it off", shrink,
@@ -201,6 +217,11 @@ TEST(NextStep, DependsOnWhatIsLeft) {
   off.makes_machines = false;
   off.machines.clear();
   EXPECT_EQ(name_of(next_step(off, shrink, true)), "await-power-off");
+  off.nodes[1].is_ready = false;
+  off.members.push_back({"master-1", "10.0.0.12", true, true, true});
+  EXPECT_EQ(name_of(next_step(off, shrink, true)), "await-power-off") << "its kubelet is silent, but its etcd answers";
+  off.members.back().is_healthy = false;
+  EXPECT_EQ(name_of(next_step(off, shrink, true)), "await-removal");
 }
 
 TEST(NextMasterName, IsTheFirstThatNothingHas) {
@@ -264,8 +285,12 @@ class ChangeMastersTest : public testing::Test {
   void put_members() {
     JsonArray list;
     for (const std::string& name : members)
-      list.push_back({{"name", name}, {"address", name}, {"votes", true}, {"healthy", true}});
-    kube.put(config_map("openshift-etcd", "etcd-members", {{"members", emit_json(list, JsonStyle::compact)}}));
+      list.push_back(
+          {{"name", name}, {"address", name}, {"votes", true}, {"healthy", true}, {"leaves", kube::is_removed(rows(), name)}});
+    std::string text = emit_json(list, JsonStyle::compact);
+    if (text == listed) return;
+    listed = text;
+    kube.put(config_map("openshift-etcd", "etcd-members", {{"members", std::move(text)}}));
   }
   kube::MachineTable rows() {
     return kube::parse_machine_table(*kube.stored(kube::types::config_maps, "openshift-config", "machine-addresses")).value();
@@ -278,7 +303,6 @@ class ChangeMastersTest : public testing::Test {
   // The etcd operator, the approver and the kubelets.
   void act() {
     const kube::MachineTable table = rows();
-    const std::vector<std::string> before = members;
     std::erase_if(members,
                   [&](const std::string& name) { return kube::is_removed(table, name) && !provider.machines.contains(name); });
     for (const std::string& name : started) {
@@ -288,7 +312,7 @@ class ChangeMastersTest : public testing::Test {
       put_static_pods(name);
       members.push_back(name);
     }
-    if (members != before) put_members();
+    put_members();
   }
 
   Result<MastersChange> change(const MastersChange& wanted, bool is_addition = false) {
@@ -300,6 +324,7 @@ class ChangeMastersTest : public testing::Test {
   testing_support::FakeKube kube;
   provider::fake::FakeProvider provider;
   std::vector<std::string> members, started;
+  std::string listed;  // what the operator wrote
 
  private:
   sys::Context context_ = test.context();
@@ -371,6 +396,50 @@ TEST_F(ChangeMastersTest, ContinuesAfterEachWrite) {
     EXPECT_EQ(annotation(), "");
     ASSERT_LT(killed_at, 30);
   }
+}
+
+TEST_F(ChangeMastersTest, AnAdditionThatCannotFinishIsGivenUp) {
+  const auto machines_act = provider.after_change;
+  provider.after_change = [](const std::string&) -> Result<> { return error(Code::internal, "no such disk"); };
+  ASSERT_FALSE(change({}, true).ok());
+  provider.after_change = machines_act;
+  EXPECT_EQ(annotation(), "add master-3");
+  const Result<MastersChange> another = change({"master-1", ""});
+  EXPECT_NE(another.error().message().find("`slipway destroy master master-3` gives it up"), std::string::npos);
+  const Result<MastersChange> given_up = change({"master-3", ""});
+  ASSERT_TRUE(given_up.ok()) << given_up.error().message();
+  EXPECT_FALSE(provider.machines.contains("master-3"));
+  EXPECT_EQ(rows().size(), 3u);
+  EXPECT_EQ(annotation(), "");
+}
+
+TEST_F(ChangeMastersTest, ANewMachineThatIsOffIsStarted) {
+  const auto machines_act = provider.after_change;
+  provider.after_change = [](const std::string&) -> Result<> { return error(Code::internal, "killed"); };
+  ASSERT_FALSE(change({}, true).ok());
+  provider.after_change = machines_act;
+  provider.machines.at("master-3").status.is_on = false;
+  const Result<MastersChange> made = change({}, true);
+  ASSERT_TRUE(made.ok()) << made.error().message();
+  EXPECT_TRUE(provider.machines.at("master-3").status.is_on);
+  EXPECT_EQ(members.size(), 4u);
+}
+
+TEST_F(ChangeMastersTest, OfTwoHostsThatBeginAtOnceOneIsRefused) {
+  bool is_first = true;
+  kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method != "PUT" || !std::exchange(is_first, false)) return std::nullopt;
+    Json table = *kube.stored(kube::types::config_maps, "openshift-config", "machine-addresses");
+    table.at("metadata").as_object()["annotations"] = JsonObject{{masters_change_annotation, "remove master-0, add master-0"}};
+    kube.put(table);
+    return error(Code::conflict, "the object has been modified");
+  };
+  const Result<MastersChange> made = change(same);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code(), Code::conflict);
+  EXPECT_EQ(annotation(), "remove master-0, add master-0");
+  EXPECT_EQ(kube::names_with_role(rows(), "master").size(), 3u);
+  EXPECT_TRUE(provider.calls.empty());
 }
 
 TEST_F(ChangeMastersTest, WithoutAListOfMembersNothingBegins) {

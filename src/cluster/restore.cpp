@@ -124,14 +124,18 @@ Result<State> begin(sys::Files& files, const RestoreRequest& request, const Rest
   if (TRY(files.info(path))) {
     const Json known = TRY(parse_json(TRY(files.read(path)), path));
     State state{text_of(known, {"backup"}), text_of(known, {"recoveryMaster"}), text_of(known, {"began"})};
-    if (state.backup == request.files.id && state.recovery == request.recovery) return state;
+    const bool is_same_kind = is_true(known, {"ofSurvivor"}) == request.is_of_survivor;
+    if (state.backup == request.files.id && state.recovery == request.recovery && is_same_kind) return state;
     return error(Code::conflict,
                  "the restore of backup {} on {} is not finished (run that command again; the control plane is stopped)",
                  state.backup, state.recovery);
   }
   TRY(files.make_directories(request.folder, 0700));
   State state{request.files.id, request.recovery, check.began};
-  const Json document = {{"backup", state.backup}, {"recoveryMaster", state.recovery}, {"began", state.began}};
+  const Json document = {{"backup", state.backup},
+                         {"recoveryMaster", state.recovery},
+                         {"began", state.began},
+                         {"ofSurvivor", request.is_of_survivor}};
   TRY(files.write(path, emit_json(document, JsonStyle::compact) + "\n", 0600));
   return state;
 }

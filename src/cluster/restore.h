@@ -44,6 +44,7 @@ struct RestoreRequest {
   std::vector<MasterOfBackup> masters{};  // those that exist, the recovery master among them
   std::string recovery{};                 // name of the recovery master
   std::vector<std::string> lost{};        // names of masters that are gone for good; nothing waits for their nodes
+  bool is_of_survivor = false;            // the backup was taken of the recovery master for this restore
 };
 
 // The backup of a restore that was begun in a folder and is not finished. errors: invalid

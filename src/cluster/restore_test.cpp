@@ -211,6 +211,17 @@ TEST_F(RestoreTest, AnUnfinishedOneNamesItsBackup) {
   EXPECT_EQ(unfinished_backup(files, request.folder).value(), "2026-11-27_030000");
 }
 
+// The data of the survivor may be newer than the backup, and are set aside already.
+TEST_F(RestoreTest, ARestoreOfABackupIsNotContinuedAsOneOfASurvivor) {
+  failing = {"data"};
+  ASSERT_FALSE(restore_it().ok());
+  failing.clear();
+  request.is_of_survivor = true;
+  const Result<> other = restore_it();
+  ASSERT_FALSE(other.ok());
+  EXPECT_NE(other.error().message().find("is not finished"), std::string::npos);
+}
+
 TEST_F(RestoreTest, MastersThatAnswerAreNotLost) {
   const sys::Context context = test.context();
   const Environment environment{context, files, runner, random, http};

@@ -45,7 +45,8 @@ ObservedMember parse_observed(const Json& object) {
                      .is_learner = is_true(object, {"isLearner"})},
           .is_healthy = is_true(object, {"isHealthy"}),
           .is_leader = is_true(object, {"isLeader"}),
-          .problem = text_of(object, {"problem"})};
+          .problem = text_of(object, {"problem"}),
+          .leaves = is_true(object, {"leaves"})};
 }
 
 }  // namespace
@@ -70,10 +71,13 @@ std::set<MemberId> Cluster::left(const ObservedMembers& members) const {
     const std::string host = host_of(it.member);
     const bool is_a_masters = std::ranges::find(masters, host, &Master::address) != masters.end();
     if (is_a_masters || it.member.name == bootstrap_name || host == bootstrap_address) continue;
+    // A member has no name before it has started, and a row may have no addresses: then the Node says whose it is.
+    const auto node = addresses.find(host);
+    const std::string& name = it.member.name.empty() && node != addresses.end() ? node->second : it.member.name;
     const auto row = std::ranges::find_if(machines, [&](const kube::MachineRow& each) {
-      return each.name == it.member.name || std::ranges::find(each.addresses, host) != each.addresses.end();
+      return each.name == name || std::ranges::find(each.addresses, host) != each.addresses.end();
     });
-    const bool has_node = nodes.contains(it.member.name) || addresses.contains(host);
+    const bool has_node = nodes.contains(name) || node != addresses.end();
     if (row != machines.end() ? row->role == kube::removed_role : !has_node) gone.insert(it.member.id);
   }
   return gone;
@@ -91,7 +95,8 @@ Cluster read_cluster(const Snapshot& seen) {
   }
   for (const Json* node : seen.list(kube::types::nodes)) {
     cluster.nodes.emplace(kube::name_of(*node));
-    for (const Json& entry : find_array(*node, {"status", "addresses"})) cluster.addresses.insert(text_of(entry, {"address"}));
+    for (const Json& entry : find_array(*node, {"status", "addresses"}))
+      cluster.addresses.emplace(text_of(entry, {"address"}), kube::name_of(*node));
   }
   if (const Json* table = seen.find(kube::types::config_maps, kube::machine_table_space, kube::machine_table_name)) {
     if (Result<kube::MachineTable> rows = kube::parse_machine_table(*table); rows.ok())
@@ -134,7 +139,8 @@ Json facts_object(const Facts& facts) {
                        {"isLearner", it.member.is_learner},
                        {"isHealthy", it.is_healthy},
                        {"isLeader", it.is_leader},
-                       {"problem", it.problem}});
+                       {"problem", it.problem},
+                       {"leaves", it.leaves}});
   }
   for (const Change& change : facts.changes) changes.push_back({{"reason", change.reason}, {"message", change.message}});
   return {{"apiVersion", facts_type.api_version()},

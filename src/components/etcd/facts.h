@@ -7,6 +7,7 @@
 #include "components/render/inputs.h"
 #include "kube/machine_table.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,12 +22,12 @@ inline constexpr std::string_view space = "openshift-etcd";
 inline constexpr std::string_view bootstrap_annotation = "alpha.installer.openshift.io/etcd-bootstrap";
 
 struct Cluster {
-  std::optional<InstallConfig> install_config{};   // nothing: missing or invalid
-  std::vector<Master> masters{};                   // of find_masters, those with an address; sorted by name
-  std::string bootstrap_address{};                 // empty: the bootstrap machine has no member
-  kube::MachineTable machines{};                   // the machine table; empty: missing or unreadable
-  std::set<std::string, std::less<>> nodes{};      // names of all Nodes
-  std::set<std::string, std::less<>> addresses{};  // of all Nodes
+  std::optional<InstallConfig> install_config{};                // nothing: missing or invalid
+  std::vector<Master> masters{};                                // of find_masters, those with an address; sorted by name
+  std::string bootstrap_address{};                              // empty: the bootstrap machine has no member
+  kube::MachineTable machines{};                                // the machine table; empty: missing or unreadable
+  std::set<std::string, std::less<>> nodes{};                   // names of all Nodes
+  std::map<std::string, std::string, std::less<>> addresses{};  // of all Nodes, with their names
   bool is_delayed = false;
   bool is_bootstrap_complete = false;
   bool is_managed = true;

@@ -22,6 +22,7 @@ struct ObservedMember {
   bool is_healthy = false;  // it answers and knows a leader
   bool is_leader = false;
   std::string problem{};  // "no answer: ...", alarms
+  bool leaves = false;    // its master left the cluster, and the operator knew that when it read the other values
 
   bool is_voter() const { return !member.is_learner; }
   bool operator==(const ObservedMember&) const = default;

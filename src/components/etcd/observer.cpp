@@ -162,9 +162,10 @@ Milliseconds MembershipObserver::observe(const sys::Context& context, const net:
   read_ = now;
   facts_.unreadable.clear();
   keep_first_problems(facts_.members, members.value());
+  const MembershipInput plan_input = input(members.value());
+  for (ObservedMember& it : members.value()) it.leaves = plan_input.left.contains(it.member.id);
   if (facts_.members != members.value()) changed_ = now;
   facts_.members = std::move(members).value();
-  const MembershipInput plan_input = input(facts_.members);
   const Membership membership = plan_membership(plan_input);
   if (act(context, etcd, facts_.members, membership.actions)) return 0ms;
   if (membership.is_settled && plan_input.is_managed && plan_input.may_defragment && defragment(context, etcd)) return 0ms;

@@ -48,10 +48,31 @@ bool has_authorities(const Snapshot& seen, Target& target) {
   return has_all;
 }
 
-// Collects the certificates and keys of all masters in one Secret, under the file names that the pods use.
-void collect_certificates(const std::vector<Leaf>& servers, const Snapshot& seen, Target& target) {
+// Whether the member of a machine may still run.
+bool may_have_member(const kube::MachineRow& row, const std::optional<Facts>& facts) {
+  if (!facts || facts->members.empty()) return true;
+  return std::ranges::any_of(facts->members, [&](const ObservedMember& it) {
+    return it.member.name == row.name || (it.member.name.empty() && it.leaves);
+  });
+}
+
+// Collects the certificates and keys of all masters in one Secret, under the file names that the pods use. A member of a master
+// that leaves, or whose Node was deleted, keeps its files until it is removed: etcd reads them for each connection, and without
+// its member the API server of a machine that is on hangs.
+void collect_certificates(const Cluster& cluster, const std::vector<Leaf>& servers, const Snapshot& seen, Target& target) {
   JsonObject data;
   bool is_whole = true;
+  const std::optional<Facts> facts = find_facts(seen);
+  const Json* before = seen.find(kube::types::secrets, space, "etcd-all-certs");
+  for (const kube::MachineRow& row : cluster.machines) {
+    if (!before || !may_have_member(row, facts)) continue;
+    for (const Leaf& leaf : rotated_servers(row.name, "")) {
+      for (const std::string_view suffix : {"crt", "key"}) {
+        const std::string file = fmt::format("{}.{}", leaf.secret.name, suffix);
+        if (const auto text = find_string(*before, {"data", file})) data[file] = *text;
+      }
+    }
+  }
   for (const Leaf& leaf : servers) {
     const Json* pair = seen.find(kube::types::secrets, leaf.secret.space, leaf.secret.name);
     for (const auto& [key, suffix] : {std::pair{"tls.crt", "crt"}, std::pair{"tls.key", "key"}}) {
@@ -80,7 +101,7 @@ Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime
   }
   leaves.insert(leaves.end(), servers.begin(), servers.end());
   target.plan.add(TRY(plan_rotation(rotated_signers(), leaves, lifetimes, seen, now)));
-  collect_certificates(servers, seen, target);
+  collect_certificates(cluster, servers, seen, target);
   // The next machine of this name gets other keys.
   for (const kube::MachineRow& row : cluster.machines) {
     if (row.role != kube::removed_role) continue;
@@ -172,7 +193,8 @@ void add_endpoints(const ObservedMembers& members, const Cluster& cluster, Targe
   target.plan.desired_objects.push_back({kube::types::config_maps, std::move(object)});
 }
 
-// ConfigMap etcd-members: the members and their state as the operator sees them, for people and for `slipway replace master`.
+// ConfigMap etcd-members: the members and their state as the operator sees them, for people and for `slipway replace master`,
+// which waits for `leaves`: then the operator works, and the other values are newer than the row that says "removed".
 void add_member_list(const ObservedMembers& members, Target& target) {
   JsonArray list;
   for (const ObservedMember& it : members) {
@@ -181,7 +203,8 @@ void add_member_list(const ObservedMembers& members, Target& target) {
                     {"address", host_of(it.member)},
                     {"votes", it.is_voter()},
                     {"healthy", it.is_healthy},
-                    {"leads", it.is_leader}});
+                    {"leads", it.is_leader},
+                    {"leaves", it.leaves}});
   }
   target.plan.desired_objects.push_back(
       {kube::types::config_maps,

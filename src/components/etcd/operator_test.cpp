@@ -143,8 +143,18 @@ TEST(EtcdOperator, LetsGoOfAMasterThatLeaves) {
   cluster.admit("master-2", "removed");
   cluster.settle();
   EXPECT_FALSE(cluster.has(secrets, space, "etcd-peer-master-2")) << "the next machine of this name gets another key";
+  const auto files = [&] {
+    return find_object(*cluster.view.snapshot().find(secrets, space, "etcd-all-certs"), {"data"}).size();
+  };
+  EXPECT_EQ(files(), 18u) << "its member still runs, and reads them for each connection";
   EXPECT_EQ(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find("10.97.77.13"), std::string::npos);
   EXPECT_FALSE(cluster.has_revision(2));
+  cluster.see_members("01");
+  cluster.settle();
+  EXPECT_EQ(files(), 12u);
+  cluster.view.remove(kube::types::nodes, "", "master-1");
+  cluster.settle();
+  EXPECT_EQ(files(), 12u) << "a Node that was deleted by mistake";
 }
 
 TEST(EtcdOperator, KnowsMembersOfMastersThatLeft) {
@@ -171,9 +181,16 @@ TEST(EtcdOperator, KnowsMembersOfMastersThatLeft) {
       {"neither row nor Node", {.masters = {master0}, .machines = {row0}}, members, {2}},
       {"no row, but a Node", {.masters = {master0}, .machines = {row0}, .nodes = {"master-1"}}, members, {}},
       {"no row, but a Node with its address",
-       {.masters = {master0}, .machines = {row0}, .addresses = {"10.0.0.12"}},
+       {.masters = {master0}, .machines = {row0}, .addresses = {{"10.0.0.12", "master-1"}}},
        members,
        {}},
+      {"by the address of its Node, before it has started: the row has none",
+       {.masters = {master0},
+        .machines = {row0, {"master-1", "removed", {}}},
+        .nodes = {"master-1"},
+        .addresses = {{"10.0.0.12", "master-1"}}},
+       {members[0], member(2, "", "10.0.0.12")},
+       {2}},
       {"a row, but no Node: it was deleted by mistake", {.masters = {master0}, .machines = {row0, row1}}, members, {}},
       {"another master has the address of one that left",
        {.masters = {master0, {"master-3", "10.0.0.12"}}, .machines = {row0, removed1, {"master-3", "master", {"10.0.0.12"}}}},

@@ -586,6 +586,37 @@ def test_the_only_master_that_is_left_has_the_data(master, api, tmp_path):
     assert member["name"] == "m"
 
 
+def test_a_survivor_that_was_started_again_has_the_data(master, api, tmp_path):
+    """etcd serves no clients after a start without a quorum."""
+    directory = tmp_path / "demo"
+    (directory / "metadata.json").write_text(METADATA)
+    cluster_id = master.cluster_id()
+    peer, client = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+    master.etcdctl("member", "add", "lost", f"--peer-urls={peer}")
+    lost = subprocess.Popen([PAYLOAD / "etcd", "--name=lost", f"--data-dir={tmp_path}/lost", f"--initial-cluster=m={master.peer},lost={peer}",
+                             "--initial-cluster-state=existing", f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}",
+                             f"--listen-client-urls={client}", f"--advertise-client-urls={client}", "--unsafe-no-fsync"],
+                            stdout=(tmp_path / "lost.log").open("w"), stderr=subprocess.STDOUT)
+    try:
+        deadline = host_clock.now() + 60
+        while master.etcdctl("put", "before", "value", check=False).returncode != 0:
+            assert host_clock.now() < deadline, (tmp_path / "lost.log").read_text()[-3000:]
+        for number in range(3):  # the log says that a change is committed when it has a later one
+            master.etcdctl("put", f"later{number}", "value")
+    finally:
+        lost.kill()
+        lost.wait()
+    [process] = [int(path.parent.name) for path in pathlib.Path("/proc").glob("[0-9]*/comm")
+                 if path.read_text() == "etcd\n" and f"--listen-peer-urls={master.peer}" in (path.parent / "cmdline").read_text()]
+    os.kill(process, signal.SIGKILL)
+    time.sleep(2)  # the kubelet starts it again
+    assert master.etcdctl("endpoint", "status", "--command-timeout=3s", check=False).returncode != 0
+    restore(master, directory, "--survivor", "m", "--lost", "lost", "--host", "m=192.0.2.7")
+    is_restored(master, cluster_id)
+    [member] = json.loads(master.etcdctl("member", "list", "-w", "json").stdout)["members"]
+    assert member["name"] == "m"
+
+
 def test_a_kill_in_each_stage_and_the_same_command_finishes(master, api, tmp_path):
     directory = tmp_path / "demo"
     (directory / "metadata.json").write_text(METADATA)

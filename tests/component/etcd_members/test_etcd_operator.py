@@ -233,6 +233,7 @@ def test_a_master_that_left_is_replaced(world, capsys):
     removed = host_clock.now() - begin
     assert sorted(members.members(MASTERS[0])) == ["master-0", "master-2"]
     assert plane.get("secret", "etcd-peer-master-1", "-n", "openshift-etcd") is None, "the next machine of this name gets another key"
+    wait_for(plane, operator, lambda: "etcd-peer-master-1.crt" not in plane.get("secret", "etcd-all-certs", "-n", "openshift-etcd")["data"])
     shutil.rmtree(members.folder / "master-1/data")
     begin = host_clock.now()
     put_table(plane, masters)
@@ -256,7 +257,9 @@ def test_three_masters_become_five_and_three_again(world):
         put_table(plane, {**masters, number: "removed"})
         # It stays until its machine is off: without it, the API server of that machine would hang.
         wait_for(plane, operator, lambda: "when its machine is off" in progress(plane))
-        assert f"master-{number}" in listed(plane)
+        wait_for(plane, operator, lambda: listed(plane)[f"master-{number}"]["leaves"])  # noqa: B023
+        all_certificates = plane.get("secret", "etcd-all-certs", "-n", "openshift-etcd")["data"]
+        assert f"etcd-peer-master-{number}.crt" in all_certificates, "its member reads the files for each connection"
         members.end(f"master-{number}")
         wait_for(plane, operator, lambda: f"master-{number}" not in listed(plane))  # noqa: B023
         masters.pop(number)
