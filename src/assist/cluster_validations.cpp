@@ -224,7 +224,7 @@ constexpr std::array<std::string_view, 5> never_ignored = {
 
 bool is_ignored(const Row& row, const Cluster& cluster) {
   if (std::ranges::find(never_ignored, row.id) != never_ignored.end()) return false;
-  return cluster.ignored_validations.contains("all") || cluster.ignored_validations.contains(std::string(row.id));
+  return cluster.ignores(row.id);
 }
 
 }  // namespace

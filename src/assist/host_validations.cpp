@@ -359,7 +359,7 @@ bool applies(const Row& row, const Cluster* cluster) {
 
 bool is_ignored(const Row& row, const Cluster* cluster) {
   if (!cluster || std::ranges::find(never_ignored, row.id) != never_ignored.end()) return false;
-  return cluster->ignored_validations.contains("all") || cluster->ignored_validations.contains(std::string(row.id));
+  return cluster->ignores(row.id);
 }
 
 }  // namespace

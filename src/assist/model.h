@@ -102,6 +102,9 @@ struct Cluster {
   std::set<std::string> ignored_validations{};  // IDs, of hosts and of the cluster; "all"
 
   bool is_single_node() const { return control_plane_count == 1; }
+  bool ignores(std::string_view validation) const {
+    return ignored_validations.contains("all") || ignored_validations.contains(std::string(validation));
+  }
   std::string domain() const { return name + "." + base_domain; }
 };
 

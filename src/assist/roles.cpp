@@ -9,10 +9,11 @@ namespace slipway::assist {
 
 namespace {
 
-bool can_be_master(const Host& host, bool is_single_node) {
-  const Requirements needed = requirements_of(Role::master, is_single_node);
+bool can_be_master(const Host& host, const Cluster& cluster) {
+  const Requirements needed = requirements_of(Role::master, cluster.is_single_node());
   const Inventory& inventory = *host.inventory;
-  return inventory.cpu_count >= needed.cpus && has_enough_memory(inventory, needed) && installation_disk(host, needed);
+  return (inventory.cpu_count >= needed.cpus || cluster.ignores("has-cpu-cores-for-role")) &&
+         (has_enough_memory(inventory, needed) || cluster.ignores("has-memory-for-role")) && installation_disk(host, needed);
 }
 
 // Size beyond the requirements of a master. A processor counts as much as 10 GiB of memory or 250 GB of disk.
@@ -38,7 +39,7 @@ std::map<std::string, Role> suggest_roles(const Cluster& cluster, const std::vec
       masters += host->role == Role::master;
     } else if (host->inventory) {
       roles[host->id] = Role::worker;
-      if (!cluster.is_day_two && can_be_master(*host, cluster.is_single_node())) candidates.push_back(host);
+      if (!cluster.is_day_two && can_be_master(*host, cluster)) candidates.push_back(host);
     }
   }
   std::ranges::sort(candidates, {}, [&](const Host* host) {

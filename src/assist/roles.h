@@ -10,8 +10,8 @@
 namespace slipway::assist {
 
 // The suggested role of every host that has an inventory, by ID. Hosts with a role of the user keep it. Of the others, the
-// smallest that meet the requirements of masters become masters, hosts with graphics processors last: large hosts stay for
-// applications.
+// smallest that meet the requirements of masters, without the ones whose validation the user ignores, become masters, hosts with
+// graphics processors last: large hosts stay for applications.
 //
 //   hosts  of one cluster
 std::map<std::string, Role> suggest_roles(const Cluster& cluster, const std::vector<const Host*>& hosts);

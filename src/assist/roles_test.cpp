@@ -48,6 +48,16 @@ TEST(Roles, OfUsersStay) {
   EXPECT_EQ(roles.at("d"), Role::master);
 }
 
+TEST(Roles, RequirementsThatAreIgnoredDoNotCount) {
+  std::vector<Host> hosts = {sized("a", 2, 16, 120), sized("b", 4, 8, 120)};
+  Cluster cluster = test_cluster();
+  EXPECT_EQ(suggest_roles(cluster, pointers(hosts)), (std::map<std::string, Role>{{"a", Role::worker}, {"b", Role::worker}}));
+  cluster.ignored_validations = {"has-cpu-cores-for-role"};
+  EXPECT_EQ(suggest_roles(cluster, pointers(hosts)), (std::map<std::string, Role>{{"a", Role::master}, {"b", Role::worker}}));
+  cluster.ignored_validations = {"has-memory-for-role"};
+  EXPECT_EQ(suggest_roles(cluster, pointers(hosts)), (std::map<std::string, Role>{{"a", Role::worker}, {"b", Role::master}}));
+}
+
 TEST(Roles, OfHostsThatAreAddedLaterAreWorkers) {
   Cluster cluster = test_cluster();
   cluster.is_day_two = true;
