@@ -2,6 +2,7 @@
 
 #include "base/findings.h"
 #include "base/text.h"
+#include "config/pull_secret.h"
 #include "net/ip.h"
 #include "net/url.h"
 #include "net/x509.h"
@@ -25,7 +26,7 @@ constexpr std::array of_cluster = {
     Field{"openshift_version", text},
     Field{"ocp_release_image", text},
     Field{"base_dns_domain", domain},
-    Field{"pull_secret", secret},
+    Field{"pull_secret", pull_secret},
     Field{"ssh_public_key", text},
     Field{"control_plane_count", count},
     Field{"high_availability_mode", text},
@@ -49,7 +50,7 @@ constexpr std::array of_infra_env = {
     Field{"name", name},
     Field{"cluster_id", id},
     Field{"openshift_version", text},
-    Field{"pull_secret", secret},
+    Field{"pull_secret", pull_secret},
     Field{"ssh_authorized_key", text},
     Field{"cpu_architecture", constant, "x86_64"},
     Field{"additional_ntp_sources", text},
@@ -129,6 +130,7 @@ std::string problem_of_text(std::string_view value, const Field& field) {
   switch (field.kind) {
     case name: return is_label(value) && value.size() <= 54 ? "" : "must have at most 54 lower-case letters, digits and '-'";
     case domain: return value.empty() || is_domain(value) ? "" : fmt::format("'{}' is no domain", value);
+    case pull_secret: return value.empty() ? "" : join(config::problems_of_pull_secret(value, config::Registries::some), "; ");
     case id: return value.empty() || is_uuid(value) ? "" : fmt::format("'{}' is no UUID", value);
     case constant: return value == field.only ? "" : fmt::format("'{}' is not supported (use {})", value, field.only);
     case authorities: {
@@ -219,7 +221,7 @@ std::span<const Field> host_fields() { return of_host; }
 
 bool is_secret(std::span<const Field> fields, std::string_view name) {
   const auto field = std::ranges::find(fields, name, &Field::name);
-  return field != fields.end() && field->kind == secret;
+  return field != fields.end() && field->kind == pull_secret;
 }
 
 }  // namespace slipway::service

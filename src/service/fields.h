@@ -11,10 +11,10 @@
 namespace slipway::service {
 
 enum class FieldKind : std::uint8_t {
-  text,    // at most 16 KiB, as all kinds but json_text and authorities, which have 512 KiB
-  secret,  // as text; never shown
-  name,    // of a cluster or an environment
-  domain,  // "example.com"
+  text,         // at most 16 KiB, as all kinds but json_text and authorities, which have 512 KiB
+  pull_secret,  // logins of registries; never shown
+  name,         // of a cluster or an environment
+  domain,       // "example.com"
   flag,
   count,  // of masters: 1 or 3
   id,     // a UUID; "" removes

@@ -21,7 +21,8 @@ TEST(Fields, SaysAllThatIsWrong) {
   const std::string message = read_fields(
                                   R"({"name": "Demo", "olm_operators": [], "control_plane_count": 2, "api_vips": [{"ip": "x"}],
           "machine_networks": [{"cidr": "10.0.0.1/24"}], "cluster_networks": [{"cidr": "10.0.0.0/8", "host_prefix": 40}],
-          "cpu_architecture": "arm64", "user_managed_networking": "yes", "base_dns_domain": "a..b", "tags": "a\u0000b"})",
+          "cpu_architecture": "arm64", "user_managed_networking": "yes", "base_dns_domain": "a..b", "tags": "a\u0000b",
+          "pull_secret": "{\"auths\": {}}"})",
                                   cluster_fields(), "cluster")
                                   .error()
                                   .message();
@@ -29,7 +30,8 @@ TEST(Fields, SaysAllThatIsWrong) {
        {"name: must have at most 54 lower-case letters", "olm_operators: this field is not supported",
         "2 masters are not supported (use 1 or 3)", "'x' is no IP address", "10.0.0.1/24 has host bits (use 10.0.0.0/24)",
         "host_prefix must be between 8 and 30", "'arm64' is not supported (use x86_64)",
-        "user_managed_networking: must be a boolean", "'a..b' is no domain", "tags: must be printable"}) {
+        "user_managed_networking: must be a boolean", "'a..b' is no domain", "tags: must be printable",
+        "pull_secret: has no registries in 'auths'"}) {
     EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
   }
 }

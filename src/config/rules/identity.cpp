@@ -2,6 +2,7 @@
 #include "config/document.h"
 #include "config/names.h"
 #include "config/platforms.h"
+#include "config/pull_secret.h"
 #include "net/x509.h"
 
 #include <algorithm>
@@ -65,19 +66,10 @@ void validate_pull_secret(Document& document) {
     if (!document.was_given(path) || text) document.error(path, "missing").hint("JSON with 'auths' in single quotes");
     return;
   }
-  const auto secret = parse_json(*text, path);
-  if (!secret.ok() || !secret->is_object()) {
-    document.error(path, "is not a JSON object").hint("enclose the text in single quotes");
-    return;
-  }
-  const Json* auths = find(secret.value(), {"auths"});
-  if (!auths || !auths->is_object() || (auths->get_object().empty() && platform_type(document) != "local")) {
-    document.error(path, "has no registries in 'auths'");
-    return;
-  }
-  for (const auto& entry : auths->get_object()) {
-    if (find(entry.value(), {"auth"}) || find(entry.value(), {"credsStore"})) continue;
-    document.error(path, "has neither 'auth' nor 'credsStore' for {}", std::string_view(entry.key()));
+  const Registries needed = platform_type(document) == "local" ? Registries::none_is_fine : Registries::some;
+  for (const std::string& problem : problems_of_pull_secret(*text, needed)) {
+    auto said = document.error(path, "{}", problem);
+    if (problem == "is not a JSON object") said.hint("enclose the text in single quotes");
   }
 }
 
