@@ -218,7 +218,7 @@ def test_plan(cloud, tmp_path):
     assert plan["problems"] == [] and plan["missingPermissions"] == []
     quotas = {quota["what"]: quota for quota in plan["quotas"]}
     assert quotas["VPCs"]["needed"] == 1 and quotas["Elastic IP addresses"]["needed"] == 3
-    assert quotas["vCPUs of on-demand instances"]["needed"] == 16
+    assert quotas["vCPUs of standard on-demand instances"]["needed"] == 16
     assert [each["machine"] for each in plan["userData"] if each["pointer"]] == ["bootstrap"]
     costs = {row["item"]: row for row in plan["costs"]["rows"]}
     assert costs["machine/m6i.xlarge"]["amount"] == 4 and costs["volume/gp3"]["amount"] == 480 and costs["nat-gateway"]["amount"] == 3
