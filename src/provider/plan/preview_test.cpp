@@ -118,7 +118,7 @@ TEST(PreviewText, NamesEverythingThatMatters) {
             "User data:\n"
             "  bootstrap: 300000 of 16000 bytes: too large, the machine fetches it\n"
             "Missing permission: ec2:RunInstances\n"
-            "Cost: 1.500 USD an hour (list prices, as of 2025-06-01)\n"
+            "Estimated cost: 1.500 USD an hour (list prices; as of 2025-06-01)\n"
             "         3 x machine/a                    0.500000\n");
   const Json json = preview_json(preview, std::nullopt);
   EXPECT_EQ(text_of(json.at("changes").at(0), {"action"}), "create");
