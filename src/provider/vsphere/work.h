@@ -94,6 +94,10 @@ Result<> remove_folder(const Work& work, const Item& item);
 
 // All templates that slipway has made. Those that machines of other clusters use, or that another cluster imports, are not ours.
 Result<std::vector<Item>> list_templates(const Work& work);
+
+// Whether a machine is a template that slipway has made, or will be one: clones inherit its marks and have one more. Needs
+// image_mark and template_mark.
+bool is_os_template(const Object& machine);
 Result<Item> create_template(const Work& work, const plan::Resource& resource);
 Result<> remove_template(const Work& work, const Item& item);
 
