@@ -83,6 +83,9 @@ class Paths {
 
 Result<std::vector<Item>> list_tags(const Work& work);
 Result<Item> create_tag(const Work& work, const plan::Resource& resource);
+
+// The infraIDs of the clusters for which slipway has made a category.
+Result<std::vector<std::string>> list_tagged_clusters(const sys::Context& context, Vcenter& vcenter);
 Result<> remove_tag(const Work& work, const Item& item);
 
 // Attaches the tag of the cluster and others.
