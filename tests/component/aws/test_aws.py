@@ -348,6 +348,9 @@ def test_orphans(cloud, tmp_path):
     # A bucket and a role with names that look like those of a cluster.
     cloud.client("s3").create_bucket(Bucket="other-bcdfg-bootstrap")
     cloud.client("iam").create_role(RoleName="other-bcdfg-master-role", AssumeRolePolicyDocument="{}")
+    # A network of a cluster of another installer.
+    tags = [{"Key": "kubernetes.io/cluster/theirs-bcdfg", "Value": "owned"}, {"Key": "Name", "Value": "theirs-bcdfg-vpc"}]
+    theirs = cloud.client("ec2").create_vpc(CidrBlock="10.9.0.0/16", TagSpecifications=[{"ResourceType": "vpc", "Tags": tags}])["Vpc"]["VpcId"]
     process = cluster.start("orphans", "--platform", "aws", "--place", "us-east-1", "--output", "json")
     listed = json.loads(process.communicate(timeout=LIMIT)[0])["clusters"]
     assert [each["infraID"] for each in listed] == [infra]
@@ -371,6 +374,7 @@ def test_orphans(cloud, tmp_path):
     assert status == 0, messages
     cloud.client("s3").delete_bucket(Bucket="other-bcdfg-bootstrap")
     cloud.client("iam").delete_role(RoleName="other-bcdfg-master-role")
+    cloud.client("ec2").delete_vpc(VpcId=theirs)
     assert inventory(cloud) == before
 
 
