@@ -196,7 +196,7 @@ class Simulator:
         body = with_own_disk(body)
         connection = http.client.HTTPConnection(self.address, timeout=LIMIT)
         try:
-            headers = {name: value for name, value in handler.headers.items() if name.lower() not in ("host", "connection")}
+            headers = {name: value for name, value in handler.headers.items() if name.lower() not in ("host", "connection", "content-length")}
             connection.request(handler.command, handler.path, body, headers)
             answer = connection.getresponse()
             content = answer.read().replace(f"http://{self.address}".encode(), f"https://127.0.0.1:{self.port}".encode())
