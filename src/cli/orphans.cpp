@@ -25,7 +25,8 @@ std::string age_of(const Row& row, WallTime now) {
 }
 
 std::string to_text(const std::vector<Row>& rows, WallTime now) {
-  std::string text = fmt::format("{:<28} {:>9} {:<16} {:<22} {}\n", "INFRA ID", "RESOURCES", "AGE", "EXPIRES", "COST AN HOUR");
+  std::string text =
+      fmt::format("{:<28} {:>9} {:<16} {:<22} {}\n", "INFRA ID", "RESOURCES", "AGE", "EXPIRES", "ESTIMATED COST AN HOUR");
   for (const Row& row : rows) {
     std::string expires = row.cluster.expires ? to_rfc3339(*row.cluster.expires) : "never";
     if (row.is_expired) expires = "expired";
@@ -33,6 +34,8 @@ std::string to_text(const std::vector<Row>& rows, WallTime now) {
     text += fmt::format("{:<28} {:>9} {:<16} {:<22} {}\n", row.cluster.infra_id, row.cluster.resources.size(), age_of(row, now),
                         expires, costs);
   }
+  const auto priced = std::ranges::find_if(rows, [](const Row& row) { return row.costs.has_value(); });
+  if (priced != rows.end()) text += fmt::format("Costs: {}; as of {}\n", priced->costs->of, priced->costs->date);
   return text;
 }
 

@@ -82,7 +82,7 @@ Command destroy_worker_command() {
 
 Command scale_workers_command() {
   return {.words = "scale workers",
-          .summary = "Add or remove workers of a cluster of platform local, libvirt or aws until it has N",
+          .summary = "Add or remove workers of a cluster of platform local, libvirt, aws or vsphere until it has N",
           .positionals = {{.name = "N", .value = "N", .help = "number of workers", .required = true}},
           .options = {{.name = "--force", .value = "", .help = "remove workers at once, without draining them"},
                       state_of_directory_option(),

@@ -18,10 +18,11 @@ constexpr std::string_view manager = "slipway";
 struct Row {
   std::string_view key;  // of the Secret
   std::string_view path;
+  const char* password = nullptr;  // what is written in place of passwords; null: there are none
 };
 constexpr std::array rows = {
-    Row{"metadata.json", "metadata.json"},
-    Row{"install-config.yaml", assets::install_config_file},
+    Row{"metadata.json", "metadata.json", ""},                              // empty: the environment has it
+    Row{"install-config.yaml", assets::install_config_file, "not-copied"},  // where the field is required
     Row{"resources.jsonl", assets::resources_file},
     Row{"machines", assets::machines_file},
 };
@@ -37,6 +38,29 @@ Result<std::optional<std::string>> content_of(sys::Files& files, const std::stri
   return std::optional(emit_yaml(config->effective));
 }
 
+// Returns whether there is any.
+bool replace_passwords(Json& value, const char* replacement) {
+  bool has_any = false;
+  if (value.is_array()) {
+    for (Json& each : value.get_array()) has_any = replace_passwords(each, replacement) || has_any;
+  }
+  if (!value.is_object()) return has_any;
+  for (auto& member : value.get_object()) {
+    const bool is_password = member.key() == "password" && member.value().is_string();
+    if (is_password) member.value() = replacement;
+    has_any = is_password || replace_passwords(member.value(), replacement) || has_any;
+  }
+  return has_any;
+}
+
+// The login of a platform may be one that the cluster must not have (credentialsMode: Manual).
+Result<std::string> without_passwords(std::string text, const Row& row) {
+  if (!row.password || text.find("password") == std::string::npos) return text;
+  Json value = TRY(parse_yaml(text, row.path)).value;
+  if (!replace_passwords(value, row.password)) return text;
+  return row.path.ends_with(".json") ? emit_json(value, JsonStyle::pretty) : emit_yaml(value);
+}
+
 Result<std::string> infra_id(std::string_view metadata, const std::string& where) {
   return require_string(TRY(parse_json(metadata, where)), {"infraID"}).context(where);
 }
@@ -46,8 +70,8 @@ Result<std::string> infra_id(std::string_view metadata, const std::string& where
 Result<> write_state_copy(const sys::Context& context, sys::Files& files, kube::Api& api, const std::string& folder) {
   JsonObject data;
   for (const Row& row : rows) {
-    const std::optional<std::string> text = TRY(content_of(files, folder, row.path));
-    if (text) data[row.key] = base64_encode(*text);
+    std::optional<std::string> text = TRY(content_of(files, folder, row.path));
+    if (text) data[row.key] = base64_encode(TRY(without_passwords(*std::move(text), row)));
   }
   if (!data.contains("metadata.json")) return error(Code::not_found, "{}/metadata.json: not found", folder);
   TRY(kube::apply(context, api, kube::types::namespaces,

@@ -13,8 +13,8 @@ namespace slipway::cluster {
 inline constexpr std::string_view state_space = "slipway-state";
 inline constexpr std::string_view state_secret = "cluster-state";
 
-// Writes the copy: metadata.json, the install-config, the journal of resources. It has no key and no kubeconfig; the
-// install-config has the pull secret. Creates the namespace, to which no role of a component gives access.
+// Writes the copy: metadata.json, the install-config, the journal of resources. It has no key, no kubeconfig and no password of
+// the platform; the install-config has the pull secret. Creates the namespace, to which no role of a component gives access.
 //
 //   folder  the asset directory
 //   errors  not_found: the directory has no cluster; those of Files and of the API

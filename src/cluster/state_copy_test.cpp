@@ -46,6 +46,21 @@ TEST_F(StateCopy, ComesBackInAnotherDirectory) {
   EXPECT_EQ(text_of(*kube.stored(kube::types::secrets, "slipway-state", "cluster-state"), {"data", "resources.jsonl"}), "");
 }
 
+TEST_F(StateCopy, HasNoPasswordOfThePlatform) {
+  put("/old/metadata.json",
+      R"({"clusterName":"demo","infraID":"demo-x7k2p","vsphere":{"VCenters":[{"username":"u","password":"pw1"}]}})");
+  put("/old/install-config.yaml", "platform:\n  vsphere:\n    vcenters:\n    - user: u\n      password: pw2\npullSecret: kept\n");
+  ASSERT_TRUE(write_state_copy(test.context(), files, kube, "/old").ok());
+  ASSERT_TRUE(restore("/new").ok());
+  const Json metadata = parse_json(files.read("/new/metadata.json").value(), "metadata.json").value();
+  EXPECT_EQ(
+      metadata,
+      parse_json(R"({"clusterName":"demo","infraID":"demo-x7k2p","vsphere":{"VCenters":[{"username":"u","password":""}]}})", "m")
+          .value());
+  EXPECT_EQ(files.read("/new/install-config.yaml").value(),
+            "platform:\n  vsphere:\n    vcenters:\n    - user: u\n      password: not-copied\npullSecret: kept\n");
+}
+
 TEST_F(StateCopy, IsNotMixedWithAnotherCluster) {
   EXPECT_EQ(restore("/new").error().message(),
             "Secret slipway-state/cluster-state: not found, so the cluster has no copy of its state");

@@ -260,11 +260,10 @@ Result<Scaled> scale_workers(const Environment& environment, const Workers& wher
   for (const std::string& name : workers) {
     if (std::ranges::find(plan.removed, name) == plan.removed.end() && !node_of(cluster, name)) wanted.push_back(name);
   }
-  if (!plan.added.empty()) {
-    TRY(step(context, "worker-machines", fmt::format("{} machines are created", plan.added.size()),
-             [&]() -> Result<> { return where.machines.add_all(context, plan.added, TRY(worker_config(context, where.api))); }));
-  }
   if (wanted.empty()) return plan;
+  // Those that exist may have been left in the middle of their creation.
+  TRY(step(context, "worker-machines", fmt::format("{} machines are created", wanted.size()),
+           [&]() -> Result<> { return where.machines.add_all(context, wanted, TRY(worker_config(context, where.api))); }));
   TRY(step(context, "worker-rows", fmt::format("{} workers are in the machine table", wanted.size()), [&]() -> Result<> {
     const std::vector<provider::MachineStatus> machines = TRY(where.machines.list(context));
     std::vector<kube::MachineRow> rows;

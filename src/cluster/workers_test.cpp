@@ -278,9 +278,11 @@ TEST_F(ScaleTest, ContinuesAfterAnAnswerThatWasLost) {
   machines.after_change = [](const std::string&) -> Result<> { return error(Code::unavailable, "no answer"); };
   EXPECT_EQ(scale(2).error().code(), Code::unavailable);
   machines.after_change = {};
+  machines.calls.clear();
   const auto again = scale(2);
   ASSERT_TRUE(again.ok()) << again.error().message();
   EXPECT_TRUE(again->added.empty());
+  EXPECT_EQ(machines.calls, std::vector<std::string>{"add worker-1"}) << "the platform completes what it left";
   EXPECT_EQ(rows().size(), 3u);
   EXPECT_TRUE(kube.stored(kube::types::nodes, "", "worker-1"));
 }

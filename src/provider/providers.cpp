@@ -22,7 +22,7 @@ constexpr std::array providers = {
     Row{"local", local::open_local_provider},
     Row{"libvirt", libvirt::open_libvirt_provider, true},
     Row{"aws", aws::open_aws_provider, true},
-    Row{"vsphere", vsphere::open_vsphere_provider},
+    Row{"vsphere", vsphere::open_vsphere_provider, true},
 };
 
 const Row* find_row(std::string_view platform) {

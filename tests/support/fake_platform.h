@@ -88,8 +88,10 @@ class FakePlatform final : public provider::plan::Platform {
     return call("scan", [&](bool) -> Result<std::vector<Found>> {
       std::vector<Found> all;
       for (const Item& item : items) {
-        const bool is_listed = item.owner == shared_owner ? is_only_ours(item) : item.resource.name.starts_with(cluster);
-        if (is_listed) all.push_back(found(item));
+        const bool is_shared = item.owner == shared_owner;
+        if (!is_shared && !item.resource.name.starts_with(cluster)) continue;
+        all.push_back(found(item));
+        if (is_shared) all.back().is_ours = is_only_ours(item);
       }
       if (!scans_needs_first) std::ranges::reverse(all);  // users were created after what they need
       return all;

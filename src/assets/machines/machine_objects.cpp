@@ -48,6 +48,23 @@ JsonObject machine_set(const ClusterId& id, std::string_view role, const std::st
   return object;
 }
 
+AssetFile control_plane_machine_set(const ClusterId& id, int replicas, JsonObject failure_domains, Json provider) {
+  constexpr std::string_view machine_type = "machines_v1beta1_machine_openshift_io";
+  JsonObject object = object_of("machine.openshift.io/v1", "ControlPlaneMachineSet", machine_namespace, "cluster");
+  object["metadata"].get_object()["labels"] = cluster_label(id);
+  object["spec"] = {{"replicas", replicas},
+                    {"selector", {{"matchLabels", role_labels(id, "master")}}},
+                    {"state", "Active"},
+                    {"strategy", JsonObject()},
+                    {"template",
+                     {{"machineType", machine_type},
+                      {machine_type,
+                       {{"failureDomains", std::move(failure_domains)},
+                        {"metadata", {{"labels", role_labels(id, "master")}}},
+                        {"spec", machine_spec(std::move(provider))}}}}}};
+  return manifest_file("openshift/99_openshift-machine-api_master-control-plane-machine-set.yaml", object);
+}
+
 void put_numbered(AssetFiles& files, std::string_view what, const JsonArray& objects) {
   for (std::size_t i = 0; i < objects.size(); ++i) {
     files.push_back(manifest_file(

@@ -28,6 +28,12 @@ JsonObject machine(const ClusterId& id, std::string_view role, const std::string
 JsonObject machine_set(const ClusterId& id, std::string_view role, const std::string& name, JsonObject labels, int replicas,
                        Json provider);
 
+// The file with the ControlPlaneMachineSet, whose machines are in `failure_domains`.
+//
+//   failure_domains  with the platform's list of them and its name: {"aws": [...], "platform": "AWS"}
+//   provider         without the fields that a failure domain fills in
+AssetFile control_plane_machine_set(const ClusterId& id, int replicas, JsonObject failure_domains, Json provider);
+
 // Adds a file for each object: "openshift/99_openshift-cluster-api_WHAT-0.yaml" and so on.
 void put_numbered(AssetFiles& files, std::string_view what, const JsonArray& objects);
 

@@ -1,7 +1,6 @@
 #include "assets/machines/machines_aws.h"
 
 #include "assets/machines/machine_objects.h"
-#include "assets/manifest_file.h"
 #include "assets/platform.h"
 
 #include <fmt/core.h>
@@ -124,26 +123,14 @@ class Pool {
   std::string region_;
 };
 
-Json control_plane_machine_set(const Pool& pool, const ClusterId& id, int replicas) {
+JsonObject failure_domains_of(const Pool& pool) {
   JsonArray domains;
   for (const std::string& zone : pool.zones()) {
     JsonObject subnet = pool.subnet(zone);
     subnet["type"] = "Filters";
     domains.push_back(JsonObject{{"placement", {{"availabilityZone", zone}}}, {"subnet", std::move(subnet)}});
   }
-  JsonObject object = object_of("machine.openshift.io/v1", "ControlPlaneMachineSet", machine_namespace, "cluster");
-  object["metadata"].get_object()["labels"] = cluster_label(id);
-  object["spec"] = {{"replicas", replicas},
-                    {"selector", {{"matchLabels", role_labels(id, "master")}}},
-                    {"state", "Active"},
-                    {"strategy", JsonObject()},
-                    {"template",
-                     {{"machineType", "machines_v1beta1_machine_openshift_io"},
-                      {"machines_v1beta1_machine_openshift_io",
-                       {{"failureDomains", {{"aws", std::move(domains)}, {"platform", "AWS"}}},
-                        {"metadata", {{"labels", role_labels(id, "master")}}},
-                        {"spec", machine_spec(pool.provider(""))}}}}}};
-  return object;
+  return {{"aws", std::move(domains)}, {"platform", "AWS"}};
 }
 
 }  // namespace
@@ -169,8 +156,7 @@ AssetFiles aws_machines(const InstallConfig& config, const ClusterId& id) {
   }
   put_numbered(files, "master-machines", machines);
   if (replicas > 1) {
-    files.push_back(manifest_file("openshift/99_openshift-machine-api_master-control-plane-machine-set.yaml",
-                                  control_plane_machine_set(masters, id, replicas)));
+    files.push_back(control_plane_machine_set(id, replicas, failure_domains_of(masters), masters.provider("")));
   }
   for (const MachinePool& each : config.compute) {
     if (each.name != "worker") continue;

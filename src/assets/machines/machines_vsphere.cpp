@@ -169,7 +169,7 @@ Result<Machines> make_machines(const Pool& pool, const ClusterId& id, std::strin
   return made;
 }
 
-Json control_plane_machine_set(const Pool& pool, const ClusterId& id, int replicas, const std::vector<std::string>& names) {
+AssetFile machine_set_of_masters(const Pool& pool, const ClusterId& id, int replicas, const std::vector<std::string>& names) {
   JsonArray domains;
   for (const std::string& name : names) domains.push_back(JsonObject{{"name", name}});
   JsonObject provider = pool.provider(nullptr);
@@ -180,19 +180,8 @@ Json control_plane_machine_set(const Pool& pool, const ClusterId& id, int replic
       provider["network"] = {{"devices", JsonArray{fixed_device(*device)}}};
     }
   }
-  JsonObject object = object_of("machine.openshift.io/v1", "ControlPlaneMachineSet", machine_namespace, "cluster");
-  object["metadata"].get_object()["labels"] = cluster_label(id);
-  object["spec"] = {{"replicas", replicas},
-                    {"selector", {{"matchLabels", role_labels(id, "master")}}},
-                    {"state", "Active"},
-                    {"strategy", JsonObject()},
-                    {"template",
-                     {{"machineType", "machines_v1beta1_machine_openshift_io"},
-                      {"machines_v1beta1_machine_openshift_io",
-                       {{"failureDomains", {{"platform", "VSphere"}, {"vsphere", std::move(domains)}}},
-                        {"metadata", {{"labels", role_labels(id, "master")}}},
-                        {"spec", machine_spec(std::move(provider))}}}}}};
-  return object;
+  JsonObject failure_domains = {{"platform", "VSphere"}, {"vsphere", std::move(domains)}};
+  return control_plane_machine_set(id, replicas, std::move(failure_domains), std::move(provider));
 }
 
 // One MachineSet for each zone. If the replicas cannot be divided evenly, the first zones have one more.
@@ -220,8 +209,7 @@ Result<AssetFiles> vsphere_machines(const InstallConfig& config, const ClusterId
   put_numbered(files, "master-machines", masters.objects);
   files.insert(files.end(), masters.addresses.begin(), masters.addresses.end());
   if (replicas > 1) {
-    files.push_back(manifest_file("openshift/99_openshift-machine-api_master-control-plane-machine-set.yaml",
-                                  control_plane_machine_set(control_plane, id, replicas, masters.domains)));
+    files.push_back(machine_set_of_masters(control_plane, id, replicas, masters.domains));
   }
   const bool is_fixed = !find_array(config.platform.section, {"hosts"}).empty();
   for (const MachinePool& each : config.compute) {

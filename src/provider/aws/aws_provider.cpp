@@ -113,22 +113,12 @@ class AwsProvider final : public Provider {
   Result<> start(const sys::Context& context, const ClusterRequest&) override {
     Resources own = own_resources();
     for (const Item& machine : TRY(own.machines(context))) {
-      if (machine.fact("state") == "stopped" || machine.fact("state") == "stopping") TRY(start_machine(context, machine));
+      if (is_off(machine)) TRY(start_machine(context, machine));
     }
     return Ok{};
   }
 
   Result<MachineStatus> add(const sys::Context& context, const std::string& name, const std::string& ignition) override {
-    {
-      Resources own = own_resources();
-      const std::vector<Item> existing = TRY(own.machines(context));
-      if (existing.empty()) return no_machines();
-      const auto machine = std::ranges::find(existing, name, &Item::machine);
-      if (machine != existing.end()) {
-        if (machine->fact("state") == "stopped") TRY(start_machine(context, *machine));
-        return status_of(*machine);
-      }
-    }
     TRY(add_all(context, {name}, ignition));
     Resources own = own_resources();
     for (const Item& machine : TRY(own.machines(context))) {
@@ -137,13 +127,23 @@ class AwsProvider final : public Provider {
     return error(Code::internal, "machine {}: was created, but {} does not list it", name, place());
   }
 
+  // A machine that exists may lack its registrations with load balancers, after a kill.
   Result<> add_all(const sys::Context& context, const std::vector<std::string>& names, const std::string& ignition) override {
     const config::InstallConfig config = TRY(assets::read_config(environment_.files, directory_));
     Inputs inputs;
-    for (const std::string& name : names) TRY(inputs.add(config, {.name = name, .role = "worker"}, ignition, false));
     Resources own = resources(config, inputs);
     const std::vector<Item> existing = TRY(own.machines(context));
     if (existing.empty()) return no_machines();
+    for (const std::string& name : names) {
+      const Machine planned{.name = name, .role = "worker"};
+      const auto machine = std::ranges::find(existing, name, &Item::machine);
+      if (machine == existing.end()) {
+        TRY(inputs.add(config, planned, ignition, false));
+        continue;
+      }
+      if (is_off(*machine)) TRY(start_machine(context, *machine));
+      inputs.planned.push_back({.machine = planned});
+    }
     const assets::ClusterId id{.infra_id = infra_id_, .cluster_id = {}};
     const ClusterRequest request{.config = config,
                                  .id = id,
@@ -373,6 +373,8 @@ class AwsProvider final : public Provider {
                             .forget_os_image_file = forget_os_image_file,
                             .config = config_of});
   }
+
+  static bool is_off(const Item& machine) { return machine.fact("state") == "stopped" || machine.fact("state") == "stopping"; }
 
   Result<> start_machine(const sys::Context& context, const Item& machine) {
     TRY(api_.send(context, {.action = "StartInstances",

@@ -44,6 +44,9 @@ inline constexpr std::size_t largest_user_data = 16384;  // bytes, before base64
 std::string cluster_tag(std::string_view infra_id);
 inline constexpr std::string_view shared_value = "shared";
 
+// All that slipway creates and that can have tags has this one with the infraID. Other installers use cluster_tag(), too.
+inline constexpr std::string_view own_tag = "slipway/cluster";
+
 // When a cluster may be removed (RFC 3339).
 inline constexpr std::string_view expires_tag = "slipway/expires";
 

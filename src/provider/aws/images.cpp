@@ -246,6 +246,11 @@ Result<std::string> make_snapshot(const Work& work, const plan::Resource& resour
   const ImageFile file = TRY(ImageFile::open(path));
   work.account.inventory.forget(snapshot_kind);
   std::optional<Item> snapshot = TRY(work.account.inventory.known(context, snapshot_kind, resource.name));
+  // EBS gives up a snapshot that gets no blocks for an hour, for instance after a kill.
+  if (snapshot && snapshot->fact("state") == "error") {
+    TRY(remove_snapshot(work, *snapshot));
+    snapshot.reset();
+  }
   if (!snapshot) {
     Call call = ebs("StartSnapshot", resource.name, "POST", "/snapshots");
     call.effect = Effect::twice;

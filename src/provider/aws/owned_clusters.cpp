@@ -6,8 +6,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <set>
+#include <map>
 
 namespace slipway::provider::aws {
 
@@ -18,7 +17,8 @@ class Candidates {
  public:
   Candidates(const sys::Context& context, Api& api) : context_(context), api_(api) {}
 
-  Result<std::set<std::string>> find() {
+  // By infraID: whether a mark proves that the cluster is of slipway.
+  Result<std::map<std::string, bool>> find() {
     TRY(add_tagged());
     TRY(add_roles("ListRoles", "ListRolesResult", "Roles", "RoleName", role_names("")));
     TRY(add_roles("ListInstanceProfiles", "ListInstanceProfilesResult", "InstanceProfiles", "InstanceProfileName",
@@ -30,8 +30,10 @@ class Candidates {
   }
 
  private:
-  void add(std::string_view text) {
-    if (assets::is_infra_id(text)) found_.emplace(text);
+  void add(std::string_view text, bool is_proved = false) {
+    if (!assets::is_infra_id(text)) return;
+    bool& known = found_[std::string(text)];
+    known = known || is_proved;
   }
 
   void add_before(std::string_view name, const std::vector<std::string>& endings) {
@@ -43,11 +45,12 @@ class Candidates {
   Result<> add_tagged() {
     const std::string prefix = cluster_tag("");
     Call call{.action = "DescribeTags"};
-    call.parameters = {{"Filter.1.Name", "key"}, {"Filter.1.Value.1", prefix + "*"}};
+    call.parameters = {{"Filter.1.Name", "key"}, {"Filter.1.Value.1", prefix + "*"}, {"Filter.1.Value.2", std::string(own_tag)}};
     for (const Xml& page : TRY(api_.pages(context_, std::move(call)))) {
       for (const Xml& tag : page.at({"tagSet"}).children) {
         const std::string& key = tag.text_at({"key"});
         if (key.starts_with(prefix)) add(std::string_view(key).substr(prefix.size()));
+        if (key == own_tag) add(tag.text_at({"value"}), true);
       }
     }
     return Ok{};
@@ -109,21 +112,24 @@ class Candidates {
 
   const sys::Context& context_;
   Api& api_;
-  std::set<std::string> found_;
+  std::map<std::string, bool> found_;
 };
 
-Result<std::optional<OwnedCluster>> read_cluster(const sys::Context& context, Api& api, const std::string& infra_id) {
+Result<std::optional<OwnedCluster>> read_cluster(const sys::Context& context, Api& api, const std::string& infra_id,
+                                                 bool is_proved) {
   Resources own(api, {.infra_id = infra_id});
   const std::vector<plan::Found> found = TRY(own.scan(context));
   OwnedCluster cluster{.infra_id = infra_id};
-  // An image that no cluster uses is everybody's, and a bucket without tags may be somebody else's: they prove no cluster.
-  bool is_proved = false;
+  bool has_own = false;
   for (const plan::Found& each : found) {
     if (!each.is_ours) continue;
     cluster.resources.push_back(each.key());
-    is_proved = is_proved || (each.kind != image_kind && (each.kind != bucket_kind || each.is_whole));
+    // An image that no cluster uses is everybody's, and a bucket without tags may be somebody else's.
+    has_own = has_own || (each.kind != image_kind && (each.kind != bucket_kind || each.is_whole));
+    // Clusters of other installers have the same cluster_tag() and many of the same names.
+    is_proved = is_proved || each.kind == hosted_zone_kind || (each.kind == machine_kind && !each.machine.empty());
   }
-  if (!is_proved) return std::optional<OwnedCluster>();
+  if (!is_proved || !has_own) return std::optional<OwnedCluster>();
   const std::vector<Item> machines = TRY(own.work(context).all(machine_kind));
   for (const Item& machine : machines) {
     const Result<WallTime> created = parse_rfc3339(machine.fact("created"));
@@ -139,8 +145,9 @@ Result<std::optional<OwnedCluster>> read_cluster(const sys::Context& context, Ap
 
 Result<std::vector<OwnedCluster>> owned_clusters(const sys::Context& context, Api& api) {
   std::vector<OwnedCluster> clusters;
-  for (const std::string& id : TRY(Candidates(context, api).find())) {
-    if (std::optional<OwnedCluster> cluster = TRY(read_cluster(context, api, id))) clusters.push_back(*std::move(cluster));
+  for (const auto& [id, is_proved] : TRY(Candidates(context, api).find())) {
+    if (std::optional<OwnedCluster> cluster = TRY(read_cluster(context, api, id, is_proved)))
+      clusters.push_back(*std::move(cluster));
   }
   return clusters;
 }

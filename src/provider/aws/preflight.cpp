@@ -61,7 +61,9 @@ int vcpus_of_reservation(const Xml& reservation) {
   int sum = 0;
   for (const Xml& instance : reservation.at({"instancesSet"}).children) {
     const std::string& state = instance.text_at({"instanceState", "name"});
-    if (state == "running" || state == "pending") sum += vcpus_of(instance.text_at({"instanceType"}));
+    const std::string& type = instance.text_at({"instanceType"});
+    const bool is_on_demand = instance.text_at({"instanceLifecycle"}).empty();
+    if ((state == "running" || state == "pending") && is_on_demand && is_standard(type)) sum += vcpus_of(type);
   }
   return sum;
 }
@@ -78,7 +80,7 @@ struct QuotaRow {
 constexpr std::array quota_rows = {
     QuotaRow{"VPCs", "vpc", "L-F678F1CE", "DescribeVpcs", "vpcSet", &Needs::vpcs, one},
     QuotaRow{"Elastic IP addresses", "ec2", "L-0263D0A3", "DescribeAddresses", "addressesSet", &Needs::elastic_ips, one},
-    QuotaRow{"vCPUs of on-demand instances", "ec2", "L-1216C47A", "DescribeInstances", "reservationSet", &Needs::vcpus,
+    QuotaRow{"vCPUs of standard on-demand instances", "ec2", "L-1216C47A", "DescribeInstances", "reservationSet", &Needs::vcpus,
              vcpus_of_reservation},
 };
 
@@ -193,9 +195,16 @@ Needs needs_of(const plan::Plan& plan) {
   for (const plan::Resource& resource : plan) {
     if (resource.kind == vpc_kind) ++needs.vpcs;
     if (resource.kind == elastic_ip_kind) ++needs.elastic_ips;
-    if (resource.kind == machine_kind) needs.vcpus += vcpus_of(text(resource, "type"));
+    if (resource.kind != machine_kind) continue;
+    if (const std::string type = text(resource, "type"); is_standard(type)) needs.vcpus += vcpus_of(type);
   }
   return needs;
+}
+
+bool is_standard(std::string_view type) {
+  // "im4gn" and "is4gen" are of family I.
+  constexpr std::array<std::string_view, 11> families = {"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"};
+  return std::ranges::find(families, type.substr(0, type.find_first_of("0123456789"))) != families.end();
 }
 
 int vcpus_of(std::string_view type) {

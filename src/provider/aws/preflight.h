@@ -19,9 +19,12 @@ Result<Region> read_region(const Work& work, const config::InstallConfig& config
 struct Needs {
   int vpcs = 0;
   int elastic_ips = 0;
-  int vcpus = 0;
+  int vcpus = 0;  // of standard instance types
 };
 Needs needs_of(const plan::Plan& plan);
+
+// Whether an instance type is of the families A, C, D, H, I, M, R, T or Z, which share a quota. Others have quotas of their own.
+bool is_standard(std::string_view type);
 
 // The virtual CPUs of an instance type, by its size: 4 for "m6i.xlarge".
 int vcpus_of(std::string_view type);

@@ -7,7 +7,8 @@
 namespace slipway::provider::aws {
 
 Parameters tags_of(const Account& account, std::string_view name) {
-  Parameters tags = {{"Name", std::string(name)}, {cluster_tag(account.infra_id), "owned"}};
+  Parameters tags = {
+      {"Name", std::string(name)}, {cluster_tag(account.infra_id), "owned"}, {std::string(own_tag), account.infra_id}};
   std::ranges::copy(account.tags, std::back_inserter(tags));
   return tags;
 }

@@ -208,10 +208,10 @@ Result<Drift> refresh(const sys::Context& context, Platform& platform, Journal& 
   Drift drift;
   std::set<std::string> existing;
   for (const Found& found : TRY(platform.scan(context))) {
-    if (!found.is_ours) continue;
     const std::string key = found.key();
+    // A shared one that other clusters use, too, may count as theirs.
     existing.insert(key);
-    if (!found.is_whole || journal.state_of(key) != Journal::State::unknown) continue;
+    if (!found.is_ours || !found.is_whole || journal.state_of(key) != Journal::State::unknown) continue;
     TRY(journal.created(key));
     drift.unrecorded.push_back(key);
   }

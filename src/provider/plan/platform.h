@@ -51,7 +51,8 @@ class Platform {
 
   // All resources of the cluster and the shared ones that only it uses, in the order of removal. They are found by names and
   // marks on the platform alone, so that nothing remains when the journal is lost. Neighbors of the same kind that belong to
-  // machines are removed in parallel. May contain resources that are not of this cluster (is_ours), which are not removed.
+  // machines are removed in parallel. May contain resources that are not of this cluster (is_ours), which are not removed; a
+  // shared one that other clusters use, too, is one of them, so that refresh() knows that it exists.
   virtual Result<std::vector<Found>> scan(const sys::Context& context) = 0;
 
   // How often apply() tries to create a resource if the errors are of code unavailable or timeout: a call may have been executed

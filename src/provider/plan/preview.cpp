@@ -22,7 +22,8 @@ std::size_t count(const Preview& preview, Action action) {
 }
 
 std::string costs_text(const Costs& costs) {
-  std::string text = fmt::format("Cost: {:.3f} {} an hour ({}, as of {})\n", costs.total(), costs.currency, costs.of, costs.date);
+  std::string text =
+      fmt::format("Estimated cost: {:.3f} {} an hour ({}; as of {})\n", costs.total(), costs.currency, costs.of, costs.date);
   for (const Costs::Row& row : costs.rows) {
     if (row.each) text += fmt::format("  {:>8} x {:<28} {:.6f}\n", amount_text(row.amount), row.item, *row.each);
   }

@@ -78,7 +78,7 @@ struct Preview {
   bool has_work() const;
 };
 
-// What things cost an hour, from a price file:
+// An estimate of what things cost an hour, from a price file. `date`: when its prices were last compared with their sources.
 //
 //   {"date": "2025-06-01", "currency": "USD", "of": "on-demand list prices of us-east-1", "hourly": {"nat-gateway": 0.045}}
 struct Costs {

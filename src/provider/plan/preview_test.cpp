@@ -72,6 +72,17 @@ TEST_F(PreviewTest, RefreshRecordsAndForgets) {
   EXPECT_EQ(refresh(test.context(), platform, journal).value(), Drift());
 }
 
+TEST_F(PreviewTest, RefreshKnowsWhatOtherClustersUseToo) {
+  const Resource image{.kind = "image", .name = "os", .is_shared = true};
+  platform.items.push_back({.resource = image, .owner = std::string(FakePlatform::shared_owner), .is_complete = true});
+  const Resource user{.kind = "machine", .name = "c2-m", .needs = {"image/os"}};
+  platform.items.push_back({.resource = user, .owner = "c2", .is_complete = true});
+  Journal journal = Journal::open(test.clock, path()).value();
+  ASSERT_TRUE(journal.created("image/os").ok());
+  EXPECT_EQ(refresh(test.context(), platform, journal).value(), Drift());
+  EXPECT_EQ(journal.state_of("image/os"), Journal::State::created);
+}
+
 TEST(Decide, NeverTakesWhatIsNotOurs) {
   const Found other{.kind = "network", .name = "n", .is_ours = false, .is_whole = true};
   EXPECT_EQ(decide(other, Journal::State::created), Action::refuse);
@@ -118,7 +129,7 @@ TEST(PreviewText, NamesEverythingThatMatters) {
             "User data:\n"
             "  bootstrap: 300000 of 16000 bytes: too large, the machine fetches it\n"
             "Missing permission: ec2:RunInstances\n"
-            "Cost: 1.500 USD an hour (list prices, as of 2025-06-01)\n"
+            "Estimated cost: 1.500 USD an hour (list prices; as of 2025-06-01)\n"
             "         3 x machine/a                    0.500000\n");
   const Json json = preview_json(preview, std::nullopt);
   EXPECT_EQ(text_of(json.at("changes").at(0), {"action"}), "create");

@@ -20,6 +20,7 @@ constexpr int objects_at_once = 500;  // of a page of properties
 constexpr int longest_wait = 60;      // seconds, of a call that waits for updates
 constexpr int watch_attempts = 5;
 constexpr Milliseconds logout_limit(3000);
+constexpr std::string_view rest_session = "/rest/com/vmware/cis/session";
 // The oldest version that has all calls used here.
 constexpr std::string_view api_version = "urn:vim25/7.0";
 
@@ -80,14 +81,23 @@ Vcenter::Vcenter(const net::Environment& environment, Login login, std::string a
       run_(run_id(environment.random)) {}
 
 Vcenter::~Vcenter() {
+  const auto end_session = [&](net::Request logout) {
+    logout.connect_limit = logout_limit;
+    logout.whole_limit = logout_limit;
+    (void)environment_.http.send(logout, {}).ok();
+  };
+  if (!rest_token_.empty()) {
+    net::Request logout = base_request(std::string(rest_session));
+    logout.method = "DELETE";
+    logout.headers.push_back({"vmware-api-session-id", rest_token_});
+    end_session(std::move(logout));
+  }
   if (cookie_.empty() || !services_) return;
   net::Request logout = base_request("/sdk");
   logout.method = "POST";
   logout.headers.push_back({"Cookie", cookie_});
   logout.body = request("Logout", services_->session_manager, "", next_operation());
-  logout.connect_limit = logout_limit;
-  logout.whole_limit = logout_limit;
-  (void)environment_.http.send(logout, {}).ok();
+  end_session(std::move(logout));
 }
 
 std::string Vcenter::next_operation() { return fmt::format("slipway-{}-{}", run_, ++operations_); }
@@ -354,7 +364,7 @@ Result<std::string> Vcenter::rest_token(const sys::Context& context, const std::
     std::lock_guard state(mutex_);
     if (!rest_token_.empty() && rest_token_ != failed) return rest_token_;
   }
-  net::Request login = base_request("/rest/com/vmware/cis/session");
+  net::Request login = base_request(std::string(rest_session));
   login.method = "POST";
   login.authorization = Secret("Basic " + base64_encode(fmt::format("{}:{}", login_.user, login_.password.reveal())));
   const auto attempt = [&]() -> Result<std::string> {

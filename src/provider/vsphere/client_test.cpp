@@ -204,6 +204,18 @@ TEST_F(ClientTest, TheRestApiHasASessionOfItsOwn) {
   EXPECT_EQ(vcenter.rest(context, "POST", path, JsonObject()).error().code(), Code::denied);
 }
 
+TEST_F(ClientTest, EndsTheSessionOfTheRestApi) {
+  const std::string session = "/rest/com/vmware/cis/session", path = "/com/vmware/cis/tagging/category";
+  http.answers[session] = {good(R"({"value":"t-1"})")};
+  http.answers["/rest" + path] = {good(R"({"value":[]})")};
+  {
+    Vcenter own(environment, {.server = "vc.example.com", .user = "u&v", .password = Secret("secret")}, "PEM");
+    ASSERT_TRUE(own.rest(context, "GET", path).ok());
+  }
+  EXPECT_EQ(http.requests.back().method, "DELETE");
+  EXPECT_EQ(net::find_header(http.requests.back().headers, "vmware-api-session-id").value_or(""), "t-1");
+}
+
 TEST_F(ClientTest, UploadsGoWhereTheLeaseSays) {
   http.answers["/nfc/1/disk.vmdk"] = {good("")};
   const auto nothing = [](char*, std::size_t) -> Result<std::size_t> { return std::size_t{0}; };

@@ -11,6 +11,7 @@ namespace slipway::provider::vsphere {
 namespace {
 
 constexpr std::string_view tagging = "/com/vmware/cis/tagging";
+constexpr std::string_view description = "Made by slipway";  // of categories and tags
 // What OpenShift's installer attaches its tags to.
 constexpr std::array taggable = {"urn:vim25:VirtualMachine", "urn:vim25:ResourcePool", "urn:vim25:Folder", "urn:vim25:Datastore",
                                  "urn:vim25:StoragePod"};
@@ -58,8 +59,24 @@ Result<std::vector<Item>> list_tags(const Work& work) {
       {.kind = std::string(tag_kind), .name = work.infra_id, .id = category, .is_whole = !tag.empty(), .facts = {{"tag", tag}}}};
 }
 
+// OpenShift's installer makes categories with the same names.
+Result<std::vector<std::string>> list_tagged_clusters(const sys::Context& context, Vcenter& vcenter) {
+  const std::string prefix = category_name("");
+  const Json categories = TRY(vcenter.rest(context, "GET", fmt::format("{}/category", tagging)));
+  std::vector<std::string> clusters;
+  for (const Json& id : find_array(categories, {"value"})) {
+    const Result<Json> found = vcenter.rest(context, "GET", path_of("category", text_of(id, {})));
+    if (!found.ok() && found.error().code() == Code::not_found) continue;  // was removed meanwhile
+    const Json about = TRY(found);
+    const std::string name = text_of(about, {"value", "name"});
+    if (name.starts_with(prefix) && text_of(about, {"value", "description"}) == description) {
+      clusters.push_back(name.substr(prefix.size()));
+    }
+  }
+  return clusters;
+}
+
 Result<Item> create_tag(const Work& work, const plan::Resource& resource) {
-  const std::string description = "Made by slipway";
   JsonArray types;
   for (const char* type : taggable) types.push_back(Json(type));
   const std::string category = TRY(create_named(work, "category",

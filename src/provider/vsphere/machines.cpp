@@ -75,7 +75,7 @@ Result<std::vector<Item>> list_machines(const Work& work) {
   const std::string prefix = work.infra_id + "-";
   std::vector<Item> items;
   for (const Object& object : objects) {
-    if (object.self.type != "VirtualMachine" || !object.text(mark_path(image_mark)).empty()) continue;
+    if (object.self.type != "VirtualMachine" || is_os_template(object)) continue;
     const std::string& name = object.text("name");
     std::string machine = object.text(mark_path(cluster_mark)) == work.infra_id ? object.text(mark_path(machine_mark)) : "";
     const bool is_marked = !machine.empty();

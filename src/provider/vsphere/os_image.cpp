@@ -7,7 +7,6 @@
 #include "sys/fd.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <fmt/core.h>
 
@@ -18,15 +17,6 @@ namespace {
 constexpr std::size_t identity_length = 12;
 constexpr std::size_t digest_length = 64;
 constexpr std::string_view platform = "vmware";
-
-Result<> write_all(const sys::Fd& fd, std::string_view piece, const std::string& path) {
-  while (!piece.empty()) {
-    const ssize_t written = ::write(fd.get(), piece.data(), piece.size());
-    if (written < 0) return sys::system_error("writing " + path);
-    piece.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return Ok{};
-}
 
 }  // namespace
 
@@ -93,7 +83,7 @@ Result<> OsImage::download(const sys::Context& context, const std::string& path)
   const net::Request request{.url = std::move(url), .tls = {.plain_http = true}};
   const net::Answer answer = TRY(environment_.http.send(request, context.stop, [&](std::string_view piece) -> Result<> {
     digest.update(piece);
-    return write_all(fd, piece, path);
+    return sys::write_all(fd, piece, "writing " + path);
   }));
   if (answer.status != 200) return error(Code::invalid, "{}: status {}", net::authority(request.url), answer.status);
   const std::string wanted = digest_of_url(source_.url), got = digest.finish_hex();

@@ -133,8 +133,9 @@ Result<std::vector<Found>> Resources::scan(const sys::Context& context) {
   std::vector<Found> all;
   for (const Kind& kind : kinds) {
     for (const Item& item : TRY(inventory_.all(context, kind.name))) {
-      if (kind.name == template_kind && !is_true(item.facts, {"is_free"})) continue;
       all.push_back(found_of(item));
+      // One that other clusters use stays.
+      if (kind.name == template_kind) all.back().is_ours = is_true(item.facts, {"is_free"});
     }
   }
   return all;

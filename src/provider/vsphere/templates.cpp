@@ -92,6 +92,10 @@ Result<> upload_all(const Work& work, const Lease& lease, const std::vector<Impo
 
 }  // namespace
 
+bool is_os_template(const Object& machine) {
+  return !machine.text(mark_path(image_mark)).empty() && machine.text(mark_path(template_mark)).empty();
+}
+
 Result<std::vector<Item>> list_templates(const Work& work) {
   Paths paths;
   std::vector<Properties> wanted = Paths::wanted();
@@ -107,13 +111,12 @@ Result<std::vector<Item>> list_templates(const Work& work) {
   }
   std::vector<Item> items;
   for (const Object& object : objects) {
-    const std::string& image = object.text(mark_path(image_mark));
-    if (image.empty() || !object.text(mark_path(template_mark)).empty()) continue;
+    if (!is_os_template(object)) continue;
     Item item{.kind = std::string(template_kind),
               .name = paths.of(object.self),
               .id = object.self.id,
               .is_whole = object.text("config.template") == "true",
-              .facts = {{"image", image}, {"importer", object.text(mark_path(cluster_mark))}}};
+              .facts = {{"image", object.text(mark_path(image_mark))}, {"importer", object.text(mark_path(cluster_mark))}}};
     // That it is used matters for its removal only.
     item.facts["is_free"] = !used.contains(item.name) && (item.is_whole || item.fact("importer") == work.infra_id);
     items.push_back(std::move(item));

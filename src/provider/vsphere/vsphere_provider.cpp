@@ -2,10 +2,14 @@
 
 #include "assets/ignition/split_config.h"
 #include "assets/store.h"
+#include "base/digest.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "config/names.h"
+#include "ignition/gzip.h"
 #include "provider/host_names.h"
 #include "provider/plan/apply.h"
+#include "provider/vsphere/owned_clusters.h"
 #include "provider/vsphere/preflight.h"
 #include "provider/vsphere/resources.h"
 #include "release/disk_image.h"
@@ -38,19 +42,29 @@ Result<std::string> read_authorities(sys::Files& files, const std::string& list)
   return all;
 }
 
+// As in metadata.json, for a vCenter that --place names: "vcenter.example.com" or "vcenter.example.com:8443".
+Json section_of(const std::string& place) {
+  const std::size_t colon = place.find(':');
+  const bool has_port = colon != std::string::npos && colon == place.rfind(':');
+  const std::optional<int> port = has_port ? parse_number<int>(place.substr(colon + 1)) : std::optional<int>();
+  JsonObject vcenter = {{"vCenter", port ? place.substr(0, colon) : place}};
+  if (port) vcenter["port"] = *port;
+  return {{"VCenters", JsonArray{std::move(vcenter)}}};
+}
+
 class VsphereProvider final : public Provider {
  public:
   VsphereProvider(const net::Environment& environment, ClusterSelection selection, Json section)
       : environment_(environment),
         infra_id_(selection.options["infra-id"]),
         directory_(selection.options["directory"]),
-        section_(std::move(section)),
+        section_(selection.options["place"].empty() ? std::move(section) : section_of(selection.options["place"])),
         image_(environment_, {.url = text_of(section_, {"clusterOSImage"}),
                               .repository = selection.options["os-repo"],
                               .programs = selection.options["programs"],
                               .work_folder = directory_ + "/.slipway"}) {}
 
-  Capabilities capabilities() const override { return {.runs_commands = false}; }
+  Capabilities capabilities() const override { return {.plans_resources = true}; }
 
   std::string place() const override {
     const Result<Login> login = read_login(section_, variable);
@@ -93,9 +107,7 @@ class VsphereProvider final : public Provider {
     for (plan::Resource& resource : TRY(plan_of(context, request, inputs))) {
       if (!TRY(own.find(context, resource))) missing.push_back(std::move(resource));
     }
-    Findings found = TRY(check_vcenter(own.work(context), request.config, missing));
-    const bool has_import = std::ranges::any_of(missing, [](const plan::Resource& each) { return each.kind == template_kind; });
-    if (has_import && image_.source().url.empty()) release::check_disk_image_host(found, "ova");
+    const Findings found = TRY(check(own.work(context), request.config, missing));
     for (const Finding& finding : found.all()) {
       if (finding.severity == Severity::warning) context.log.warn("{}: {}; continuing", finding.field, finding.message);
     }
@@ -162,6 +174,55 @@ class VsphereProvider final : public Provider {
     plan::Journal journal = TRY(open_journal());
     Resources own(*TRY(vcenter()), infra_id_);
     return plan::destroy(context, own, journal);
+  }
+
+  Result<plan::Preview> preview(const sys::Context& context, const ClusterRequest& request,
+                                const std::vector<MachineGroup>& groups) override {
+    const Inputs inputs = TRY(inputs_of(request.config, groups));
+    Resources own(*TRY(vcenter()), infra_id_);
+    const std::vector<Item> machines = TRY(own.machines(context));
+    const auto exists = [&](const std::string& name) {
+      return std::ranges::find(machines, name, &Item::machine) != machines.end();
+    };
+    const bool is_complete = !machines.empty() && !exists("bootstrap");
+    plan::Plan wanted =
+        is_complete ? TRY(plan_with_image(request, inputs, image_of(machines))) : TRY(plan_of(context, request, inputs));
+    if (is_complete) {
+      std::erase_if(wanted, [&](const plan::Resource& each) { return !each.machine.empty() && !exists(each.machine); });
+    }
+    plan::Preview preview{.place = place()};
+    preview.changes = TRY(plan::preview_changes(context, own, TRY(plan::Journal::read(journal_path())), wanted));
+    if (preview.has_work()) {
+      plan::Plan missing;
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (preview.changes[i].action == plan::Action::create) missing.push_back(wanted[i]);
+      }
+      preview.problems = TRY(check(own.work(context), request.config, missing));
+    }
+    const std::optional<assets::UserDataLimit> limit = assets::user_data_limit("vsphere");
+    for (const PlannedMachine& planned : inputs.planned) {
+      const std::string& name = planned.machine.name;
+      const std::string packed = TRY(ignition::gzip(inputs.configs.at(name)));
+      preview.user_data.push_back({.machine = name, .bytes = base64_encode(packed).size(), .limit = limit ? limit->bytes : 0});
+    }
+    return preview;
+  }
+
+  Result<std::vector<plan::Found>> resources(const sys::Context& context) override {
+    Resources own(*TRY(vcenter()), infra_id_);
+    std::vector<plan::Found> found = TRY(own.scan(context));
+    std::erase_if(found, [](const plan::Found& each) { return !each.is_ours; });
+    return found;
+  }
+
+  Result<plan::Drift> refresh(const sys::Context& context) override {
+    plan::Journal journal = TRY(open_journal());
+    Resources own(*TRY(vcenter()), infra_id_);
+    return plan::refresh(context, own, journal);
+  }
+
+  Result<std::vector<OwnedCluster>> clusters(const sys::Context& context) override {
+    return owned_clusters(context, *TRY(vcenter()));
   }
 
   Result<sys::Output> run(const sys::Context&, const std::string& machine, sys::Command) override { return no_commands(machine); }
@@ -261,6 +322,14 @@ class VsphereProvider final : public Provider {
                         inputs.planned);
   }
 
+  // missing: what does not exist yet
+  Result<Findings> check(const Work& work, const config::InstallConfig& config, const plan::Plan& missing) const {
+    Findings found = TRY(check_vcenter(work, config, missing));
+    const bool has_import = std::ranges::any_of(missing, [](const plan::Resource& each) { return each.kind == template_kind; });
+    if (has_import && image_.source().url.empty()) release::check_disk_image_host(found, "ova");
+    return found;
+  }
+
   // New machines are cloned from the templates of the existing ones.
   static std::string image_of(const std::vector<Item>& existing) {
     for (const Item& machine : existing) {
@@ -310,9 +379,9 @@ class VsphereProvider final : public Provider {
     return vcenter_.get();
   }
 
-  Result<plan::Journal> open_journal() {
-    return plan::Journal::open(environment_.context.clock, fmt::format("{}/{}", directory_, assets::resources_file));
-  }
+  Result<plan::Journal> open_journal() { return plan::Journal::open(environment_.context.clock, journal_path()); }
+
+  std::string journal_path() const { return fmt::format("{}/{}", directory_, assets::resources_file); }
 
   Error no_machines() const { return error(Code::not_found, "{}: has no machines of cluster {}", place(), infra_id_); }
   Error no_commands(const std::string& machine) const {
@@ -335,7 +404,8 @@ Result<Login> read_login(const Json& section, const std::function<std::string(co
   const JsonArray& given = find_array(section, {"vcenters"});
   const JsonArray& recorded = find_array(section, {"VCenters"});
   const bool is_config = !given.empty();
-  if (given.empty() && recorded.empty()) return error(Code::denied, "platform vsphere: no vCenter is named (vcenters)");
+  if (given.empty() && recorded.empty())
+    return error(Code::denied, "platform vsphere: no vCenter is named (vcenters, or --place)");
   const Json& first = is_config ? given.front() : recorded.front();
   Login login{.server = text_of(first, {is_config ? "server" : "vCenter"}),
               .user = text_of(first, {is_config ? "user" : "username"}),

@@ -16,8 +16,8 @@ namespace slipway::provider::vsphere {
 //   errors     denied: no vCenter, user or password
 Result<Login> read_login(const Json& section, const std::function<std::string(const std::string& name)>& variables);
 
-// Options: "directory", "infra-id", "platform" (the section as JSON); for new clusters also "os-repo" and "programs".
-// errors: invalid: the section is not JSON
+// Options: "directory", "infra-id", "platform" (the section as JSON), "place" (a vCenter, which then counts instead); for new
+// clusters also "os-repo" and "programs". errors: invalid: the section is not JSON
 Result<std::unique_ptr<Provider>> open_vsphere_provider(const net::Environment& environment, ClusterSelection selection);
 
 }  // namespace slipway::provider::vsphere

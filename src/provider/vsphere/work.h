@@ -83,6 +83,9 @@ class Paths {
 
 Result<std::vector<Item>> list_tags(const Work& work);
 Result<Item> create_tag(const Work& work, const plan::Resource& resource);
+
+// The infraIDs of the clusters for which slipway has made a category.
+Result<std::vector<std::string>> list_tagged_clusters(const sys::Context& context, Vcenter& vcenter);
 Result<> remove_tag(const Work& work, const Item& item);
 
 // Attaches the tag of the cluster and others.
@@ -94,6 +97,10 @@ Result<> remove_folder(const Work& work, const Item& item);
 
 // All templates that slipway has made. Those that machines of other clusters use, or that another cluster imports, are not ours.
 Result<std::vector<Item>> list_templates(const Work& work);
+
+// Whether a machine is a template that slipway has made, or will be one: clones inherit its marks and have one more. Needs
+// image_mark and template_mark.
+bool is_os_template(const Object& machine);
 Result<Item> create_template(const Work& work, const plan::Resource& resource);
 Result<> remove_template(const Work& work, const Item& item);
 

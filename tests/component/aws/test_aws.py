@@ -218,7 +218,7 @@ def test_plan(cloud, tmp_path):
     assert plan["problems"] == [] and plan["missingPermissions"] == []
     quotas = {quota["what"]: quota for quota in plan["quotas"]}
     assert quotas["VPCs"]["needed"] == 1 and quotas["Elastic IP addresses"]["needed"] == 3
-    assert quotas["vCPUs of on-demand instances"]["needed"] == 16
+    assert quotas["vCPUs of standard on-demand instances"]["needed"] == 16
     assert [each["machine"] for each in plan["userData"] if each["pointer"]] == ["bootstrap"]
     costs = {row["item"]: row for row in plan["costs"]["rows"]}
     assert costs["machine/m6i.xlarge"]["amount"] == 4 and costs["volume/gp3"]["amount"] == 480 and costs["nat-gateway"]["amount"] == 3
@@ -348,6 +348,9 @@ def test_orphans(cloud, tmp_path):
     # A bucket and a role with names that look like those of a cluster.
     cloud.client("s3").create_bucket(Bucket="other-bcdfg-bootstrap")
     cloud.client("iam").create_role(RoleName="other-bcdfg-master-role", AssumeRolePolicyDocument="{}")
+    # A network of a cluster of another installer.
+    tags = [{"Key": "kubernetes.io/cluster/theirs-bcdfg", "Value": "owned"}, {"Key": "Name", "Value": "theirs-bcdfg-vpc"}]
+    theirs = cloud.client("ec2").create_vpc(CidrBlock="10.9.0.0/16", TagSpecifications=[{"ResourceType": "vpc", "Tags": tags}])["Vpc"]["VpcId"]
     process = cluster.start("orphans", "--platform", "aws", "--place", "us-east-1", "--output", "json")
     listed = json.loads(process.communicate(timeout=LIMIT)[0])["clusters"]
     assert [each["infraID"] for each in listed] == [infra]
@@ -371,26 +374,29 @@ def test_orphans(cloud, tmp_path):
     assert status == 0, messages
     cloud.client("s3").delete_bucket(Bucket="other-bcdfg-bootstrap")
     cloud.client("iam").delete_role(RoleName="other-bcdfg-master-role")
+    cloud.client("ec2").delete_vpc(VpcId=theirs)
     assert inventory(cloud) == before
 
 
 def test_workers_and_a_lost_directory(cloud, tmp_path):
     """Workers come and go on AWS and in the cluster; the copy of the state in the cluster makes another directory of the cluster."""
     before = inventory(cloud)
-    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+    cluster = Cluster(cloud, tmp_path / "demo", workers=1)
     assert cluster.create()[0] == 8
     assert cluster.run("destroy", "bootstrap")[0] == 0
     plane_folder = tmp_path / "plane"
     plane_folder.mkdir()
     with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], plane_folder) as plane, Nodes(plane):
         (cluster.folder / "auth/kubeconfig").write_bytes(plane.kubeconfig.read_bytes())
+        # Killed when the machine exists and the load balancer does not know it yet: the next command completes it.
+        assert killed_after(cluster, 1, lambda: cluster.run("scale", "workers", "2"))
         cloud.most_in_flight = 0
         status, messages = cluster.run("scale", "workers", "3")
         assert status == 0 and "worker-2 is Ready" in messages, messages
         workers = sorted(name for name in machine_ids(cloud, cluster.infra) if name.startswith("worker"))
         assert workers == ["worker-0", "worker-1", "worker-2"] and cloud.most_in_flight <= 8
         balanced = json.loads(inventory(cloud, detailed=False)[f"target-group {cluster.infra}-web"])[2]
-        assert len(balanced) == 3, "without workers in the install-config, the masters serve applications"
+        assert len(balanced) == 3, "all workers serve applications"
         cloud.calls.clear()
         status, messages = cluster.run("scale", "workers", "3")
         assert status == 0 and "The cluster has 3 workers." in messages and cloud.changes() == [], messages

@@ -24,7 +24,7 @@ USER, PASSWORD = "administrator@vsphere.local", "hunter2secret"
 LIMIT = 300
 READS = re.compile("^(RetrieveServiceContent|Login|Logout|FindByInventoryPath|RetrievePropertiesEx|ContinueRetrievePropertiesEx|CreatePropertyCollector"
                    "|CreateFilter|WaitForUpdatesEx|DestroyPropertyCollector|HasPrivilegeOnEntities|CreateImportSpec|HttpNfcLeaseProgress"
-                   "|GET .*|POST .*session|POST .*action=list.*|download)$")
+                   "|GET .*|POST .*session|DELETE .*session|POST .*action=list.*|download)$")
 
 
 def changes(call):
@@ -193,9 +193,10 @@ class Simulator:
                 self.in_flight -= call != "WaitForUpdatesEx"
 
     def forward(self, handler, body):
+        body = with_own_disk(body)
         connection = http.client.HTTPConnection(self.address, timeout=LIMIT)
         try:
-            headers = {name: value for name, value in handler.headers.items() if name.lower() not in ("host", "connection")}
+            headers = {name: value for name, value in handler.headers.items() if name.lower() not in ("host", "connection", "content-length")}
             connection.request(handler.command, handler.path, body, headers)
             answer = connection.getresponse()
             content = answer.read().replace(f"http://{self.address}".encode(), f"https://127.0.0.1:{self.port}".encode())
@@ -210,6 +211,16 @@ class Simulator:
         done = subprocess.run([JUDGES / "govc", *words], capture_output=True, text=True, env=environment, timeout=LIMIT)
         assert done.returncode == 0, (words, done.stderr)
         return done.stdout
+
+
+def with_own_disk(body):
+    """A request to clone a machine, such that vcsim changes the disk of the clone as a vCenter does. The specification has the device of the
+    template, with the template's file: vcsim takes that file for the clone, and removes it together with the clone, so that later clones of
+    the template have no disk. Other requests stay as they are."""
+    name = re.search(rb"<CloneVM_Task .*?</folder><name>([^<]+)</name>", body, re.S)
+    if not name:
+        return body
+    return re.sub(rb"(<fileName>\[[^]]+\] )[^<]*(</fileName>)", lambda found: found[1] + name[1] + b"/" + name[1] + b".vmdk" + found[2], body)
 
 
 def name_of(handler, body):

@@ -13,7 +13,7 @@ import zlib
 
 import host_clock
 import pytest
-from platform_cluster import BUILD, LostAnswer, PlatformCluster, killed_after
+from platform_cluster import BUILD, LIMIT, LostAnswer, PlatformCluster, killed_after
 from simulator import PASSWORD, USER, changes, ignition_config, inventory, soap_fault
 
 LONG = "SLIPWAY_LONG" in os.environ
@@ -242,6 +242,43 @@ def test_neighbours_and_no_state(cloud, tmp_path):
     assert status == 0, messages
     assert inventory(cloud) == with_neighbour
     assert clusters[1].destroy()[0] == 0
+    assert inventory(cloud) == before
+
+
+def test_plan_and_a_lost_directory(cloud, tmp_path):
+    """A plan changes nothing and says what create does. A cluster without its directory is listed, and removed by its infraID."""
+    before = inventory(cloud)
+    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
+
+    def plan():
+        words = ("plan", "cluster", "--output", "json", "--release", BUILD / "release", "--seed", cluster.seed, "--key-type", "ecdsa")
+        process = cluster.start(*words)
+        output, messages = process.communicate(timeout=LIMIT)
+        assert process.returncode in (0, 2), messages
+        return process.returncode, json.loads(output)["platform"]
+
+    status, planned = plan()
+    assert status == 2 and cloud.changes() == [] and inventory(cloud) == before
+    assert {change["action"] for change in planned["changes"]} == {"create"}
+    assert cluster.create()[0] == 8
+    assert plan()[0] == 0
+    # A category of another installer, with a name that looks like that of a cluster.
+    cloud.govc("tags.category.create", "openshift-other-bcdfg")
+    login = {"GOVC_USERNAME": USER, "GOVC_PASSWORD": PASSWORD}
+    place = ("--platform", "vsphere", "--place", f"127.0.0.1:{cloud.port}")
+    process = cluster.start("orphans", *place, "--output", "json", **login)
+    output, messages = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, messages
+    listed = json.loads(output)["clusters"]
+    assert [each["infraID"] for each in listed] == [cluster.infra] and listed[0]["created"]
+    assert {change["resource"] for change in planned["changes"]} == set(listed[0]["resources"])
+    lost = Cluster(cloud, tmp_path / "lost")
+    destroy = ("destroy", "cluster", *place, "--infra-id", cluster.infra)
+    status, text = lost.run(*destroy, "--dry-run", **login)
+    assert status == 0 and f"folder//DC0/vm/{cluster.infra}\n" in text, text
+    status, messages = lost.run(*destroy, **login)
+    assert status == 0, messages
+    cloud.govc("tags.category.rm", "openshift-other-bcdfg")
     assert inventory(cloud) == before
 
 
