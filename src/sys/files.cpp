@@ -4,7 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <fts.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
@@ -53,8 +53,6 @@ Result<> replace(const std::string& path, std::string_view content, Mode mode) {
   if (!written.ok()) ::unlink(temporary.c_str());
   return written;
 }
-
-int remove_entry(const char* path, const struct stat*, int, FTW*) { return ::remove(path); }
 
 }  // namespace
 
@@ -178,9 +176,26 @@ Result<> RealFiles::remove(const std::string& path) {
     if (errno == ENOENT || errno == ENOTDIR) return Ok{};
     return system_error("removing " + path);
   }
-  // FTW_MOUNT: does not enter other file systems that are mounted below the path.
-  if (::nftw(path.c_str(), remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0) return system_error("removing " + path);
-  return Ok{};
+  std::string root = path;
+  const std::array<char*, 2> roots = {root.data(), nullptr};
+  const std::unique_ptr<FTS, decltype(&::fts_close)> tree(::fts_open(roots.data(), FTS_PHYSICAL | FTS_NOCHDIR, nullptr),
+                                                          &::fts_close);
+  if (!tree) return system_error("removing " + path);
+  errno = 0;
+  while (FTSENT* entry = ::fts_read(tree.get())) {
+    // Other file systems that are mounted below the path are not entered. Only folders tell: files of an overlay have the device
+    // of a layer, so FTS_XDEV would leave them.
+    if (entry->fts_info == FTS_D) {
+      if (entry->fts_statp->st_dev != status.st_dev) ::fts_set(tree.get(), entry, FTS_SKIP);
+    } else if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR) {
+      errno = entry->fts_errno;
+      return system_error("removing " + std::string(entry->fts_path));
+    } else if (::remove(entry->fts_accpath) != 0 && errno != ENOENT) {
+      return system_error("removing " + std::string(entry->fts_path));
+    }
+    errno = 0;
+  }
+  return errno == 0 ? Result<>(Ok{}) : system_error("removing " + path);
 }
 
 }  // namespace slipway::sys

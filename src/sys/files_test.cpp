@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
@@ -123,6 +125,43 @@ TEST(RealFiles, AKillLeavesTheOldOrTheNewContent) {
     const std::string content = files.read(path).value();
     ASSERT_TRUE(content == old_text || content == new_text) << content.size();
   }
+}
+
+// In a mount namespace of its own. Returns what went wrong, 0 if nothing did, 77 if mounts are not allowed here.
+int remove_in_mounts(const std::string& folder) {
+  RealFiles files;
+  const std::string layers =
+      "lowerdir=" + folder + "/lower,upperdir=" + folder + "/upper/files,workdir=" + folder + "/upper/work";
+  const std::string root = folder + "/root";
+  for (const char* name : {"/lower", "/upper", "/root"}) {
+    if (!files.make_directories(folder + name, 0755).ok()) return 1;
+  }
+  if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 77;
+  if (::mount("none", (folder + "/upper").c_str(), "tmpfs", 0, nullptr) != 0) return 77;
+  for (const char* name : {"/upper/files", "/upper/work"}) {
+    if (!files.make_directories(folder + name, 0755).ok()) return 2;
+  }
+  if (::mount("none", root.c_str(), "overlay", 0, layers.c_str()) != 0) return 77;
+  // Files of an overlay have another device than its folders.
+  if (!files.write(root + "/a/b/file", "x", 0600).ok() || !files.remove(root + "/a").ok()) return 3;
+  if (files.info(root + "/a").value()) return 4;
+  // Another file system below the path keeps its files.
+  if (!files.make_directories(root + "/c/mounted", 0755).ok()) return 5;
+  if (::mount("none", (root + "/c/mounted").c_str(), "tmpfs", 0, nullptr) != 0) return 77;
+  if (!files.write(root + "/c/mounted/file", "x", 0600).ok()) return 6;
+  if (files.remove(root + "/c").ok()) return 7;
+  return files.read(root + "/c/mounted/file").ok() ? 0 : 8;
+}
+
+TEST(RealFiles, AnOverlayIsRemovedAndAMountIsNotEntered) {
+  TempDir temp = TempDir::make("test").value();
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(remove_in_mounts(temp.path()));
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounts are not allowed here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(TempDir, IsPrivateAndGoneWithItsOwner) {
