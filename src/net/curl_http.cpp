@@ -117,6 +117,7 @@ Result<> Transfer::prepare() {
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_FRESH_CONNECT, request_.sends_once ? 1L : 0L);
   set(CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for name resolution
   set(CURLOPT_ERRORBUFFER, error_text_);
   set_trust();

@@ -66,6 +66,8 @@ TEST(CurlHttp, KeepsConnections) {
   CurlHttp http;
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(http.send({.url = server.url("/")}, {}).ok());
   EXPECT_EQ(server.journal().at(2).connection, 1);
+  ASSERT_TRUE(http.send({.url = server.url("/"), .sends_once = true}, {}).ok());
+  EXPECT_EQ(server.journal().at(3).connection, 2);
 }
 
 TEST(CurlHttp, GivesBodiesOfSuccessToTheSinkOnly) {

@@ -59,6 +59,9 @@ struct Request {
   // returned by send().
   std::function<Result<>(const Answer& head)> check_head{};
   TlsOptions tls{};
+  // Opens a connection of its own. When an idle connection ends without an answer, curl sends the request again on another one:
+  // the server may get it twice.
+  bool sends_once = false;
   Milliseconds connect_limit{10'000};
   // Maximum time without a byte sent or received. The whole transfer may take longer. 0: no limit, for watches; TCP keep-alives
   // then detect within a minute that the server's machine is gone.

@@ -114,6 +114,7 @@ Result<Vcenter::Attempt> Vcenter::try_once(const sys::Context& context, const Ca
   sent.method = "POST";
   sent.headers = {{"Content-Type", "text/xml; charset=utf-8"}, {"SOAPAction", std::string(api_version)}};
   if (!cookie.empty()) sent.headers.push_back({"Cookie", cookie});
+  sent.sends_once = call.changes || call.advances;
   {
     std::lock_guard lock(mutex_);
     sent.body = request(call.method, call.self, call.arguments, next_operation());
@@ -232,7 +233,7 @@ Result<Response> Vcenter::exchange(const sys::Context& context, const Call& call
         has_renewed = true;
         continue;
       }
-      const bool is_safe = !call.changes || !made.was_executed;
+      const bool is_safe = (!call.changes && !call.advances) || !made.was_executed;
       if (!is_safe || context.clock.steady() - begin >= repeated_for) return (*std::move(made.lost)).context(what);
       if (!sys::pause(context, pause)) return error(Code::cancelled, "{}: stopped", what);
     }
@@ -319,7 +320,8 @@ Result<> Vcenter::watch(const sys::Context& context, const std::vector<Reference
                         const std::function<Result<bool>(const Object&)>& look) {
   const Services known = TRY(services(context));
   std::map<Reference, Object> seen;
-  // Collectors belong to a session: one that has ended takes them along, so the whole wait is repeated.
+  // Collectors belong to a session: one that has ended takes them along, so the whole wait is repeated. So it is after a lost
+  // answer: what had changed in it would not be told again.
   const auto attempt = [&]() -> Result<Ok> {
     seen.clear();
     const Xml made = TRY(send(context, {.method = "CreatePropertyCollector", .self = known.property_collector}));
@@ -334,7 +336,8 @@ Result<> Vcenter::watch(const sys::Context& context, const std::vector<Reference
             TRY(send(context, {.method = "WaitForUpdatesEx",
                                .self = collector,
                                .arguments = element("version", version) +
-                                            element_of("options", element("maxWaitSeconds", std::to_string(longest_wait)))}));
+                                            element_of("options", element("maxWaitSeconds", std::to_string(longest_wait))),
+                               .advances = true}));
         Updates updates = updates_of(answer.at({"returnval"}));
         if (!updates.version.empty()) version = updates.version;
         if (!updates.removed.empty() && objects.size() == 1) {
@@ -397,6 +400,7 @@ Result<Json> Vcenter::rest(const sys::Context& context, std::string_view method,
       sent.method = method;
       sent.headers = {{"vmware-api-session-id", token}, {"Content-Type", "application/json"}};
       if (!body.is_null()) sent.body = emit_json(body, JsonStyle::compact);
+      sent.sends_once = !reads;
       ++attempts;
       Result<net::Answer> answer = environment_.http.send(sent, context.stop);
       const bool has_time = context.clock.steady() - begin < repeated_for;

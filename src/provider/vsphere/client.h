@@ -34,6 +34,7 @@ struct Call {
   std::string arguments{};  // elements
   std::string object{};     // what it is about, for events and messages: "demo-x7k2p-master-0"
   bool changes = false;     // something on the platform
+  bool advances = false;    // the next answer goes on after this one, so a lost one is an error: what it said is not said again
 };
 
 // What vCenter names for its own services.

@@ -622,7 +622,7 @@ def test_wrong_input(cloud, tmp_path):
     before = inventory(cloud)
     refused = Cluster(cloud, tmp_path / "refused", more="\n    bestEffortDeleteIgnition: true")
     text = refused.folder / "install-config.yaml"
-    text.write_text(re.sub(r"\{amiID: [^}]*\}", "{type: m6g.large}", text.read_text()).replace("replicas: 3", "replicas: 3, architecture: arm64"))
+    text.write_text(re.sub(r"\{amiID: [^}]*\}", "{type: m6g.large}", text.read_text()).replace("replicas:", "architecture: arm64, replicas:"))
     status, messages, _ = refused.create()
     assert status in (1, 3) and "controlPlane.platform.aws.amiID: missing: slipway imports images for amd64 only" in messages, messages
     assert "bestEffortDeleteIgnition" in messages, messages
