@@ -8,7 +8,7 @@ import re
 import pytest
 
 SOURCE = pathlib.Path(os.environ.get("SLIPWAY_SOURCE") or pathlib.Path(__file__).resolve().parents[3])
-NOT_TEXTS = {".git", ".pytest_cache", "__pycache__", "build"}
+NOT_TEXTS = {".git", ".pytest_cache", "__pycache__", "build", "node_modules"}
 
 # The names of the documents; text is searched in lower case.
 NAME = (r"(?:assisted|bootable-os|day2|design|english|field|installer|installer-bodies|local-machines|machine-config|operators|payload"

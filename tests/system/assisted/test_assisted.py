@@ -1,0 +1,102 @@
+"""`make demo-assisted`: three machines with empty disks become a cluster, also when the service is killed on the way.
+
+    SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/assisted
+"""
+
+import json
+import os
+import pathlib
+import signal
+import ssl
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+BUILD, PROGRAMS = (pathlib.Path(os.environ[name]).resolve() for name in ("SLIPWAY_BUILD", "SLIPWAY_BIN"))
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
+DEMO = BUILD / "demo-assisted"
+LIMIT = 900
+
+
+def demo(*words):
+    return subprocess.Popen([SOURCE / "tools/demo-assisted", *words, PROGRAMS, BUILD / "release"], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    assert not DEMO.exists(), f"{DEMO} exists: make demo-assisted-destroy"
+    yield
+    ended = demo("--destroy")
+    assert ended.wait(LIMIT) == 0, ended.stdout.read()
+    assert not DEMO.exists() and not (BUILD / "machines/demo-assisted").exists()
+
+
+def get(path):
+    context = ssl.create_default_context(cafile=DEMO / "service/tls/ca.crt")
+    token = (DEMO / "service/auth/admin-token").read_text().strip()
+    request = urllib.request.Request(f"https://127.0.0.1:8090/api/assisted-install/v2{path}", headers={"X-Secret-Key": token})
+    with urllib.request.urlopen(request, context=context, timeout=LIMIT) as answer:
+        return json.load(answer)
+
+
+def stages_of(cluster):
+    return [host["progress"].get("current_stage", "") for host in cluster["hosts"]]
+
+
+def changes(cluster):
+    """When the cluster got each state: {state: seconds}."""
+    events = get(f"/events?cluster_id={cluster['id']}")
+    found = {}
+    for event in events:
+        state = event["message"].partition(" to ")[2].partition(" ")[0]
+        if event["message"].startswith("Cluster ") and "updated status" in event["message"]:
+            found[state] = time.mktime(time.strptime(event["event_time"][:19], "%Y-%m-%dT%H:%M:%S"))
+    return found
+
+
+def test_three_hosts_become_a_cluster(record_property):
+    process = demo()
+    output, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, output
+    assert "Hello from" in output
+    cluster = get("/clusters")[0]
+    assert cluster["status"] == "installed" and stages_of(cluster) == ["Done"] * 3
+    when = changes(cluster)
+    print(f"from install accepted to installed: {when['installed'] - when['preparing-for-installation']:.0f} s")
+
+
+def test_the_service_is_killed_in_each_stage():
+    """The script stops, too, as its service is gone. The same command starts the service again and continues."""
+    killed = set()
+    for _ in range(20):
+        process = demo()
+        try:
+            while process.poll() is None:
+                clusters = get("/clusters") if (DEMO / "service/auth/admin-token").exists() and is_up() else []
+                stages = {clusters[0]["status"], *stages_of(clusters[0])} if clusters else set()
+                fresh = stages & {"insufficient", "preparing-for-installation", "Writing image to disk", "Waiting for control plane",
+                                  "Waiting for bootkube", "Waiting for controller", "Rebooting"} - killed
+                if fresh:
+                    killed |= fresh
+                    os.kill(int((DEMO / "service.pid").read_text()), signal.SIGKILL)
+                    process.terminate()
+                    break
+                time.sleep(0.05)
+            output, _ = process.communicate(timeout=LIMIT)
+        finally:
+            process.kill()
+        if process.returncode == 0:
+            break
+    assert process.returncode == 0 and "Hello from" in output, output
+    assert len(killed) >= 4, killed
+
+
+def is_up():
+    try:
+        get("/clusters")
+        return True
+    except OSError:
+        return False
