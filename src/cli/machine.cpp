@@ -44,6 +44,9 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
   for (const std::string& name : names) TRY(local::check_name("machine", name));
   std::vector<local::Forward> forwards;
   for (const std::string& text : arguments.list("--forward")) forwards.push_back(TRY(local::parse_forward(text)));
+  if (arguments.has("--blank") && arguments.has("--ignition"))
+    return error(Code::invalid,
+                 "--ignition: a machine with an empty disk gets its config from the discovery image, and from its installation");
   local::Request request{.order = local::Order::create, .machines = names, .wait = arguments.has("--wait")};
   if (arguments.has("--ignition")) {
     request.ignition = TRY(environment.files.read(arguments["--ignition"]).context("reading the Ignition config"));
@@ -52,9 +55,6 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
   if (arguments.has("--blank") != arguments.has("--discovery"))
     return error(Code::invalid,
                  "--blank: requires --discovery, and --discovery requires --blank: an empty disk boots a discovery image");
-  if (arguments.has("--blank") && arguments.has("--ignition"))
-    return error(Code::invalid,
-                 "--ignition: a machine with an empty disk gets its config from the discovery image, and from its installation");
   if (arguments.has("--cacert") && !arguments.has("--discovery")) return error(Code::invalid, "--cacert: requires --discovery");
   if (arguments.has("--discovery"))
     request.discovery = TRY(discovery_config(environment, arguments["--discovery"], arguments["--cacert"]));
