@@ -139,8 +139,8 @@ def test_programs_of_the_kubelet_and_of_people_are_there(commit):
 def test_links_in_etc_enable_what_the_preset_lists(commit):
     wants = "/usr/etc/systemd/system/multi-user.target.wants"
     assert [os.path.basename(path) for path in below(commit, wants)] == [
-        "containerd.service", "slipway-boot-success.service", "slipway-first-boot-complete.service", "slipway-install-disk.service", "slipway-os-limit.timer",
-        "ssh.service", "systemd-networkd.service"]
+        "containerd.service", "slipway-boot-success.service", "slipway-container-kubelet.service", "slipway-first-boot-complete.service",
+        "slipway-install-disk.service", "slipway-os-limit.timer", "ssh.service", "systemd-networkd.service"]
 
 
 # ---- what must not be in the commit ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ The machine-config-daemon gives the same commands (src/node/os_update/command.h)
 
 import json
 import random
+import re
 import shutil
 
 import host_clock
