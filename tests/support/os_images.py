@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tarfile
@@ -21,6 +22,12 @@ log: {{accesslog: {{disabled: false}}}}
 storage: {{filesystem: {{rootdirectory: {ON_MACHINE}/storage}}, maintenance: {{readonly: {{enabled: true}}, uploadpurging: {{enabled: false}}}}}}
 http: {{addr: '127.0.0.1:5000'}}
 """
+
+
+def is_last_layer_only(messages):
+    """Whether the machine had all layers of an image but its last one."""
+    fetched = re.findall(r"layer (\d+) of (\d+)", messages)
+    return len(fetched) == 1 and fetched[0][0] == fetched[0][1]
 
 
 def hosts(address):
