@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ignition/validate.h"
 #include "kube/client.h"
+#include "kube/verbs.h"
 #include "node/config_disk.h"
 
 #include <fmt/core.h>
@@ -26,6 +27,9 @@ constexpr std::size_t longest_journal = 1'200;
 const std::string assets = "/opt/openshift";
 // The first one is the address of the cluster. It is the right one after the handover, when this machine no longer serves the
 // API; the second one also works while no name is resolved and no load balancer knows this machine.
+// While the API address moves to a master, requests on connections to this host's own API server get no answer.
+constexpr Milliseconds answer_limit{3'000};
+
 const std::array kubeconfigs = {assets + "/auth/kubeconfig", assets + "/auth/kubeconfig-loopback"};
 
 std::string without_digits(std::string text) {
@@ -177,7 +181,7 @@ Result<std::vector<Json>> BootstrapHost::objects(const kube::ResourceType& type,
     Result<std::vector<Json>> found = std::vector<Json>();
     if (access.ok()) {
       kube::Client api(environment_.http, std::move(access).value());
-      found = kube::list(environment_.context, api, type, space);
+      found = kube::list_within(environment_.context, api, answer_limit, type, space, {}, nullptr);
       if (found.ok()) return found;
     }
     const Error& why = access.ok() ? found.error() : access.error();
