@@ -14,6 +14,7 @@
 #include "provider/aws/resources.h"
 #include "provider/os_image.h"
 #include "provider/plan/apply.h"
+#include "provider/planned_machines.h"
 #include "release/disk_image.h"
 #include "sys/environment_variable.h"
 #include "sys/wait_for.h"
@@ -70,10 +71,7 @@ class AwsProvider final : public Provider {
 
   Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return planned_machines(config); }
 
-  Result<> check_name(const std::string& name) const override {
-    if (config::is_dns_label(name)) return Ok{};
-    return error(Code::invalid, "'{}' is not a valid machine name (use lower-case letters, digits and dashes)", name);
-  }
+  Result<> check_name(const std::string& name) const override { return check_machine_name(name); }
 
   Result<int> pace(const sys::Context&) override { return 1; }
 
@@ -294,9 +292,7 @@ class AwsProvider final : public Provider {
   Result<Inputs> inputs_of(const config::InstallConfig& config, const std::vector<MachineGroup>& groups) const {
     Inputs inputs;
     for (const Machine& machine : planned_machines(config)) {
-      const auto group = std::ranges::find_if(
-          groups, [&](const MachineGroup& each) { return std::ranges::find(each.names, machine.name) != each.names.end(); });
-      if (group != groups.end()) TRY(inputs.add(config, machine, group->ignition));
+      if (const MachineGroup* group = group_of(groups, machine.name)) TRY(inputs.add(config, machine, group->ignition));
     }
     return inputs;
   }

@@ -428,16 +428,6 @@ Result<> check_config(const config::InstallConfig& config) {
   return findings.to_result();
 }
 
-std::vector<Machine> planned_machines(const config::InstallConfig& config) {
-  std::vector<Machine> machines = {{.name = "bootstrap", .role = "bootstrap"}};
-  const auto add = [&](std::string_view role, int replicas) {
-    for (int i = 0; i < replicas; ++i) machines.push_back({.name = fmt::format("{}-{}", role, i), .role = std::string(role)});
-  };
-  add("master", config.control_plane.replicas);
-  add("worker", config.compute_replicas());
-  return machines;
-}
-
 Result<std::vector<std::string>> planned_zones(const config::InstallConfig& config, const std::vector<std::string>& available) {
   std::vector<std::string> zones;
   for (const std::string_view role : {"master", "worker"}) std::ranges::copy(zones_of(config, role), std::back_inserter(zones));

@@ -81,9 +81,6 @@ struct Region {
 // errors: invalid: all problems, one line each with a hint
 Result<> check_config(const config::InstallConfig& config);
 
-// The machines of a cluster. Their addresses are known when they exist.
-std::vector<Machine> planned_machines(const config::InstallConfig& config);
-
 // The zones of the machines: those of the config, otherwise the first three of the region.
 // errors: invalid: a zone of the config is not available, no zone is
 Result<std::vector<std::string>> planned_zones(const config::InstallConfig& config, const std::vector<std::string>& available);

@@ -1,5 +1,7 @@
 #include "provider/aws/cluster_plan.h"
 
+#include "provider/planned_machines.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -124,7 +124,7 @@ Result<std::optional<OwnedCluster>> read_cluster(const sys::Context& context, Ap
   for (const plan::Found& each : found) {
     if (!each.is_ours) continue;
     cluster.resources.push_back(each.key());
-    // An image that no cluster uses is everybody's, and a bucket without tags may be somebody else's.
+    // An image that no cluster uses belongs to all of them. A bucket without tags may belong to another account or program.
     has_own = has_own || (each.kind != image_kind && (each.kind != bucket_kind || each.is_whole));
     // Clusters of other installers have the same cluster_tag() and many of the same names.
     is_proved = is_proved || each.kind == hosted_zone_kind || (each.kind == machine_kind && !each.machine.empty());

@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/findings.h"
+#include "provider/planned_machines.h"
 
 #include <fmt/core.h>
 
@@ -68,7 +69,7 @@ struct Builder {
     if (!bridge_of_host(input.config).empty()) return Ok{};
     const AddressPlan addresses{TRY(network_of(input.config))};
     JsonArray hosts, options;
-    for (const Machine& machine : TRY(planned_machines(input.config))) {
+    for (const Machine& machine : TRY(addressed_machines(input.config))) {
       hosts.push_back(
           {{"mac", mac_address(input.infra_id, machine.name)}, {"machine", machine.name}, {"address", machine.address}});
     }
@@ -186,17 +187,12 @@ Result<> check_config(const config::InstallConfig& config) {
     }
   }
   TRY(findings.to_result());
-  TRY(planned_machines(config));
+  TRY(addressed_machines(config));
   return Ok{};
 }
 
-Result<std::vector<Machine>> planned_machines(const config::InstallConfig& config) {
-  std::vector<Machine> machines = {{.name = "bootstrap", .role = "bootstrap"}};
-  const auto add = [&](std::string_view role, int replicas) {
-    for (int i = 0; i < replicas; ++i) machines.push_back({.name = fmt::format("{}-{}", role, i), .role = std::string(role)});
-  };
-  add("master", config.control_plane.replicas);
-  add("worker", config.compute_replicas());
+Result<std::vector<Machine>> addressed_machines(const config::InstallConfig& config) {
+  std::vector<Machine> machines = planned_machines(config);
   if (!bridge_of_host(config).empty()) return machines;
   const net::Cidr network = TRY(network_of(config));
   std::vector<std::string> taken = config::api_vips(config);

@@ -55,7 +55,7 @@ Result<> check_config(const config::InstallConfig& config);
 
 // The machines of a cluster. They have addresses if the network is created for the cluster.
 // errors: invalid: the network is too small
-Result<std::vector<Machine>> planned_machines(const config::InstallConfig& config);
+Result<std::vector<Machine>> addressed_machines(const config::InstallConfig& config);
 
 // The same for each machine of a cluster at each start: locally administered.
 std::string mac_address(std::string_view infra_id, std::string_view machine);

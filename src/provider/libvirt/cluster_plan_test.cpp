@@ -20,7 +20,7 @@ constexpr std::string_view usual = "{URI: 'qemu:///system', apiVIPs: [192.168.12
 
 plan::Plan plan_of(const config::InstallConfig& config, std::size_t bootstrap_size = 300'000) {
   std::vector<PlannedMachine> machines;
-  const std::vector<Machine> planned = planned_machines(config).value();
+  const std::vector<Machine> planned = addressed_machines(config).value();
   for (const Machine& machine : planned) {
     const bool is_bootstrap = machine.role == "bootstrap";
     const std::string after = machine.role == "worker" ? "bootstrap" : "";
@@ -84,13 +84,13 @@ TEST(LibvirtClusterPlan, AConfigThatIsTooLargeForFwCfgIsOnAMedium) {
 TEST(LibvirtClusterPlan, AddressesAreInOrderAndAvoidTheVirtualOnes) {
   const auto config =
       config_with("{apiVIPs: [192.168.126.11], ingressVIPs: [192.168.126.13]}", "compute: [{name: worker, replicas: 1}]\n");
-  const std::vector<Machine> planned = planned_machines(config).value();
+  const std::vector<Machine> planned = addressed_machines(config).value();
   std::vector<std::string> addresses;
   for (const Machine& machine : planned) addresses.push_back(machine.name + " " + machine.address);
   EXPECT_EQ(addresses, (std::vector<std::string>{"bootstrap 192.168.126.10", "master-0 192.168.126.12", "master-1 192.168.126.14",
                                                  "master-2 192.168.126.15", "worker-0 192.168.126.16"}));
   const auto bridged = config_with("{apiVIPs: [192.168.126.11], ingressVIPs: [192.168.126.13], network: {bridge: br0}}");
-  const std::vector<Machine> unknown = planned_machines(bridged).value();
+  const std::vector<Machine> unknown = addressed_machines(bridged).value();
   for (const Machine& machine : unknown) EXPECT_EQ(machine.address, "");
 }
 

@@ -13,6 +13,7 @@
 #include "provider/libvirt/resources.h"
 #include "provider/libvirt/xml.h"
 #include "provider/plan/apply.h"
+#include "provider/planned_machines.h"
 #include "release/disk_image.h"
 #include "sys/programs.h"
 
@@ -27,9 +28,6 @@ namespace slipway::provider::libvirt {
 
 namespace {
 
-constexpr int api_port = 6443;
-constexpr int http_port = 80;
-constexpr int https_port = 443;
 // virtlogd rotates a console log at 2 MiB.
 constexpr std::uint64_t largest_console_log = 16ull << 20;
 
@@ -70,12 +68,9 @@ class LibvirtProvider final : public Provider {
 
   Result<> check_config(const config::InstallConfig& config) const override { return libvirt::check_config(config); }
 
-  Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return planned_machines(config); }
+  Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return addressed_machines(config); }
 
-  Result<> check_name(const std::string& name) const override {
-    if (config::is_dns_label(name)) return Ok{};
-    return error(Code::invalid, "'{}' is not a valid machine name (use lower-case letters, digits and dashes)", name);
-  }
+  Result<> check_name(const std::string& name) const override { return check_machine_name(name); }
 
   Result<int> pace(const sys::Context&) override { return TRY(best_virtualization()) == "kvm" ? 1 : pace_of_emulation; }
 
@@ -107,7 +102,7 @@ class LibvirtProvider final : public Provider {
       state.pool = TRY(host.find_pool(pool));
       if (state.pool) TRY(folder_of_pool(host, pool));
     }
-    std::vector<Machine> missing = TRY(planned_machines(request.config));
+    std::vector<Machine> missing = TRY(addressed_machines(request.config));
     for (const Existing& machine : TRY(machines()))
       std::erase_if(missing, [&](const Machine& m) { return m.name == machine.mark.machine; });
     Findings found = check_host(request.config, infra_id_, state, missing);
@@ -287,14 +282,7 @@ class LibvirtProvider final : public Provider {
   }
 
   Result<std::optional<HostAccess>> host_access() override {
-    const config::InstallConfig config = TRY(assets::read_config(environment_.files, directory_));
-    const std::vector<std::string> api = config::api_vips(config), ingress = config::ingress_vips(config);
-    if (api.empty() || ingress.empty()) return std::optional<HostAccess>();
-    return std::optional(HostAccess{.address = api.front(),
-                                    .api_port = api_port,
-                                    .applications = ingress.front(),
-                                    .http_port = http_port,
-                                    .https_port = https_port});
+    return access_by_virtual_addresses(TRY(assets::read_config(environment_.files, directory_)));
   }
 
  private:
@@ -306,10 +294,9 @@ class LibvirtProvider final : public Provider {
 
   Result<Inputs> inputs_of(const config::InstallConfig& config, const std::vector<MachineGroup>& groups) const {
     Inputs inputs;
-    for (const Machine& machine : TRY(planned_machines(config))) {
-      const auto group = std::ranges::find_if(
-          groups, [&](const MachineGroup& each) { return std::ranges::find(each.names, machine.name) != each.names.end(); });
-      if (group == groups.end()) continue;
+    for (const Machine& machine : TRY(addressed_machines(config))) {
+      const MachineGroup* group = group_of(groups, machine.name);
+      if (!group) continue;
       const std::string& text = inputs.configs[machine.name] =
           TRY(with_names(group->ignition, machine.name, config, names_of(config)));
       inputs.planned.push_back({machine, text.size(), group->after});

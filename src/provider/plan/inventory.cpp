@@ -59,6 +59,24 @@ Result<std::string> Inventory::id_of(const sys::Context& context, std::string_vi
   return found->id;
 }
 
+Result<> Inventory::created(const sys::Context& context, std::string_view kind, Result<Item> made) {
+  if (!made.ok()) {
+    forget(kind);
+    return std::move(made).error();
+  }
+  add(context, std::move(made).value());
+  return Ok{};
+}
+
+Result<> Inventory::removed(const Item& item, Result<> result) {
+  if (result.ok()) {
+    remove(item);
+  } else {
+    forget(item.kind);
+  }
+  return result;
+}
+
 void Inventory::add(const sys::Context& context, Item item) {
   Listing& listing = at(item.kind);
   std::lock_guard lock(listing.mutex);

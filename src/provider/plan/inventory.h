@@ -49,6 +49,10 @@ class Inventory {
   // The ID of something that a specification names: "KIND/NAME", or "id:vpc-0123". errors: not_found
   Result<std::string> id_of(const sys::Context& context, std::string_view reference);
 
+  // Report the result of a change. After a failure something may exist in part, so the kind is listed again.
+  Result<> created(const sys::Context& context, std::string_view kind, Result<Item> made);
+  Result<> removed(const Item& item, Result<> result);
+
   // Reports a change. Listings may not show it for a while.
   void add(const sys::Context& context, Item item);
   void remove(const Item& item);

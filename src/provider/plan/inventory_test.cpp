@@ -53,6 +53,12 @@ TEST_F(InventoryTest, ForgetsAfterAFailure) {
   inventory.forget("vpc");
   EXPECT_TRUE(finds("b"));
   EXPECT_EQ(listings["vpc"], 2);
+  EXPECT_FALSE(inventory.created(test.context(), "vpc", error(Code::unavailable, "lost")).ok());
+  EXPECT_TRUE(finds("b"));
+  EXPECT_EQ(listings["vpc"], 3);
+  EXPECT_FALSE(inventory.removed({.kind = "vpc", .name = "b"}, error(Code::unavailable, "lost")).ok());
+  EXPECT_TRUE(finds("b"));
+  EXPECT_EQ(listings["vpc"], 4);
 }
 
 }  // namespace

@@ -182,16 +182,6 @@ Result<> check_config(const config::InstallConfig& config) {
   return findings.to_result();
 }
 
-std::vector<Machine> planned_machines(const config::InstallConfig& config) {
-  std::vector<Machine> machines = {{.name = "bootstrap", .role = "bootstrap"}};
-  const auto add = [&](std::string_view role, int replicas) {
-    for (int i = 0; i < replicas; ++i) machines.push_back({.name = fmt::format("{}-{}", role, i), .role = std::string(role)});
-  };
-  add("master", config.control_plane.replicas);
-  add("worker", config.compute_replicas());
-  return machines;
-}
-
 Result<FailureDomain> domain_of(const config::InstallConfig& config, const Machine& machine) {
   std::vector<FailureDomain> domains = assets::failure_domains(config);
   std::vector<std::string> zones = texts_of(pool_of(config, machine.role), {"zones"});

@@ -48,9 +48,6 @@ std::string image_of_template(std::string_view path);
 // errors: invalid: all problems, one line each with a hint
 Result<> check_config(const config::InstallConfig& config);
 
-// The machines of a cluster. Their addresses are known when they have booted.
-std::vector<Machine> planned_machines(const config::InstallConfig& config);
-
 // The failure domain of a machine: a machine with number i of its role is in zone i of its pool, modulo the number of zones. The
 // bootstrap machine is in that of the first master.
 // errors: invalid: the pool names a zone that is no failure domain

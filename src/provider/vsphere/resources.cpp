@@ -105,27 +105,14 @@ Result<std::optional<Found>> Resources::find(const sys::Context& context, const 
 
 Result<> Resources::create(const sys::Context& context, const Resource& resource) {
   if (resource.kind != machine_kind) lookups_.forget();
-  Result<Item> made = kind_of(resource.kind).create(work(context), resource);
-  if (!made.ok()) {
-    // It may exist in part.
-    inventory_.forget(resource.kind);
-    return std::move(made).error();
-  }
-  inventory_.add(context, std::move(made).value());
-  return Ok{};
+  return inventory_.created(context, resource.kind, kind_of(resource.kind).create(work(context), resource));
 }
 
 Result<> Resources::remove(const sys::Context& context, const Found& found) {
   const std::optional<Item> item = TRY(inventory_.known(context, found.kind, found.name));
   if (!item) return Ok{};
   if (found.kind != machine_kind) lookups_.forget();
-  Result<> removed = kind_of(found.kind).remove(work(context), *item);
-  if (removed.ok()) {
-    inventory_.remove(*item);
-  } else {
-    inventory_.forget(found.kind);
-  }
-  return removed;
+  return inventory_.removed(*item, kind_of(found.kind).remove(work(context), *item));
 }
 
 Result<std::vector<Found>> Resources::scan(const sys::Context& context) {

@@ -49,7 +49,7 @@ Result<> keep_alive(const Work& work, const Reference& lease, std::uint64_t sent
   return Ok{};
 }
 
-// Sends one file of the OVA. The digest in the OVA's manifest is checked before vCenter is told that the import is complete.
+// Sends one file of the OVA. The digest in the OVA's manifest is checked before the import is reported as complete.
 Result<> upload_file(const Work& work, const Lease& lease, const std::string& url, const std::string& ova,
                      const release::OvaFile& file, const std::vector<release::OvaDigest>& digests) {
   release::OvaStream stream = TRY(release::OvaStream::open(ova, file.name));

@@ -9,6 +9,7 @@
 #include "ignition/gzip.h"
 #include "provider/host_names.h"
 #include "provider/plan/apply.h"
+#include "provider/planned_machines.h"
 #include "provider/vsphere/owned_clusters.h"
 #include "provider/vsphere/preflight.h"
 #include "provider/vsphere/resources.h"
@@ -25,9 +26,6 @@ namespace slipway::provider::vsphere {
 
 namespace {
 
-constexpr int api_port = 6443;
-constexpr int http_port = 80;
-constexpr int https_port = 443;
 constexpr std::string_view is_on = "poweredOn";
 // The variable of govc, vSphere's command line: files with certificates, separated by colons.
 const std::string authorities_variable = "GOVC_TLS_CA_CERTS";
@@ -75,10 +73,7 @@ class VsphereProvider final : public Provider {
 
   Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return planned_machines(config); }
 
-  Result<> check_name(const std::string& name) const override {
-    if (config::is_dns_label(name)) return Ok{};
-    return error(Code::invalid, "'{}' is not a valid machine name (use lower-case letters, digits and dashes)", name);
-  }
+  Result<> check_name(const std::string& name) const override { return check_machine_name(name); }
 
   Result<int> pace(const sys::Context&) override { return 1; }
 
@@ -266,14 +261,7 @@ class VsphereProvider final : public Provider {
   }
 
   Result<std::optional<HostAccess>> host_access() override {
-    const config::InstallConfig config = TRY(assets::read_config(environment_.files, directory_));
-    const std::vector<std::string> api = config::api_vips(config), ingress = config::ingress_vips(config);
-    if (api.empty() || ingress.empty()) return std::optional<HostAccess>();
-    return std::optional(HostAccess{.address = api.front(),
-                                    .api_port = api_port,
-                                    .applications = ingress.front(),
-                                    .http_port = http_port,
-                                    .https_port = https_port});
+    return access_by_virtual_addresses(TRY(assets::read_config(environment_.files, directory_)));
   }
 
  private:
@@ -299,9 +287,8 @@ class VsphereProvider final : public Provider {
   Result<Inputs> inputs_of(const config::InstallConfig& config, const std::vector<MachineGroup>& groups) const {
     Inputs inputs;
     for (const Machine& machine : planned_machines(config)) {
-      const auto group = std::ranges::find_if(
-          groups, [&](const MachineGroup& each) { return std::ranges::find(each.names, machine.name) != each.names.end(); });
-      if (group != groups.end()) TRY(inputs.add(config, machine, group->ignition, group->after));
+      if (const MachineGroup* group = group_of(groups, machine.name))
+        TRY(inputs.add(config, machine, group->ignition, group->after));
     }
     return inputs;
   }
