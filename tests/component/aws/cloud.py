@@ -15,6 +15,7 @@ import boto3
 from botocore.config import Config
 from moto.moto_api._internal import moto_api_backend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from platform_cluster import LostAnswer
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 REGION = "us-east-1"
@@ -29,8 +30,8 @@ class Quiet(WSGIRequestHandler):
         pass
 
 
-class LostAnswer(Exception):
-    """The call was made, and its answer does not arrive."""
+def changes(call):
+    return CHANGES.match(call.split()[1])
 
 
 class Cloud:
@@ -100,7 +101,7 @@ class Cloud:
 
     def changes(self):
         """The calls since the last reset that change something."""
-        return [call for call in self.calls if CHANGES.match(call.split()[1])]
+        return [call for call in self.calls if changes(call)]
 
 
 def name_of(environ, body):

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(os.environ["SLIPWAY_SOURCE"]) / "tests/support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 from pypi_packages import use_packages  # noqa: E402
 

@@ -5,30 +5,21 @@ moto runs no machines, so the commands are ended when the machines exist: this i
 import hashlib
 import json
 import os
-import pathlib
 import random
 import re
 import signal
-import subprocess
 import sys
-import threading
-import time
 import urllib.request
 
 import host_clock
 import pytest
-from cloud import CHANGES, LostAnswer, inventory, user_data
+from cloud import changes, inventory, user_data
 from cluster_api import Nodes
+from control_plane import ControlPlane
+from platform_cluster import LIMIT, LostAnswer, PlatformCluster, killed_after, survives_storms, without_constants
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from control_plane import ControlPlane  # noqa: E402
-
-SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
-BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"])
 LONG = "SLIPWAY_LONG" in os.environ
-LIMIT = 400  # seconds; a command needs five on an idle host
 SEED = "6b" * 32
-NOW = str(int(time.time()))  # the same in all runs, so that seed and time give the same assets
 ALL_MACHINES = ("bootstrap", "master-0", "master-1", "master-2", "worker-0")
 CONFIG = """apiVersion: v1
 baseDomain: example.com
@@ -56,61 +47,13 @@ sys.exit(status)
 """
 
 
-class Cluster:
-    """An asset directory, and the commands on it."""
-
+class Cluster(PlatformCluster):
     def __init__(self, cloud, folder, name="demo", workers=1, more="", seed=SEED, image=None):
-        self.cloud, self.folder, self.seed = cloud, folder, folder.parent / f"{folder.name}.seed"
-        folder.mkdir()
-        self.seed.write_text(seed + "\n")
-        self.seed.chmod(0o600)
         machines = "type: m6i.xlarge" if image else f"amiID: {cloud.image}"
-        (folder / "install-config.yaml").write_text(CONFIG.format(name=name, workers=workers, machines=machines, more=more))
-        self.inputs = ("--release", BUILD / "release", "--seed", self.seed, "--key-type", "ecdsa", *(("--os-image", image) if image else ()))
-        self.process = None
-
-    def start(self, *words, before=(), **variables):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
-        environment |= {"SOURCE_DATE_EPOCH": NOW, "AWS_ENDPOINT_URL": self.cloud.url, "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
-                        "AWS_SECRET_ACCESS_KEY": "hunter2secret", "HOME": str(self.folder.parent), **variables}
-        self.process = subprocess.Popen([*before, SLIPWAY, *words, "--dir", self.folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, env=environment)
-        return self.process
-
-    def create(self, *words, when_machines_exist=lambda: None, **variables):
-        """Runs create until the machines exist: they never become a cluster. Returns the exit status, the messages and the events."""
-        process = self.start("create", "cluster", "--output", "json", *self.inputs, *words, **variables)
-        messages, events = [], []
-        reader = threading.Thread(target=lambda: messages.append(process.stderr.read()), daemon=True)
-        reader.start()
-        for line in process.stdout:
-            event = json.loads(line)
-            events.append(event)
-            if (event["kind"], event["name"], event["phase"]) == ("step", "machines", "finished"):
-                when_machines_exist()
-                process.send_signal(signal.SIGINT)
-        process.wait(LIMIT)
-        reader.join(LIMIT)
-        return process.returncode, "".join(messages), events
-
-    def run(self, *words, **variables):
-        process = self.start(*words, **variables)
-        output, messages = process.communicate(timeout=LIMIT)
-        return process.returncode, output + messages
-
-    def destroy(self, **variables):
-        return self.run("destroy", "cluster", **variables)
-
-    def plan(self, **variables):
-        """The exit status, and the plan of the platform."""
-        process = self.start("plan", "cluster", "--output", "json", *self.inputs, **variables)
-        output, messages = process.communicate(timeout=LIMIT)
-        assert process.returncode in (0, 2), messages
-        return process.returncode, json.loads(output)["platform"]
-
-    @property
-    def infra(self):
-        return json.loads((self.folder / "metadata.json").read_text())["infraID"]
+        environment |= {"AWS_ENDPOINT_URL": cloud.url, "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE", "AWS_SECRET_ACCESS_KEY": "hunter2secret"}
+        super().__init__(cloud, folder, CONFIG.format(name=name, workers=workers, machines=machines, more=more), seed, environment,
+                         ("--os-image", image) if image else ())
 
 
 class Undisturbed:
@@ -133,10 +76,6 @@ class Undisturbed:
 @pytest.fixture(scope="session")
 def undisturbed(server, tmp_path_factory):
     return Undisturbed(server, tmp_path_factory.mktemp("undisturbed"))
-
-
-def without_constants(found, before):
-    return {key: value for key, value in found.items() if key not in before or before[key] != value}
 
 
 def machine_ids(cloud, infra):
@@ -340,7 +279,7 @@ def test_image_import(cloud, tmp_path):
 
 
 def test_orphans(cloud, tmp_path):
-    """Clusters without an asset directory are listed and removed by their infraID; refresh sees what somebody else removed."""
+    """Clusters without an asset directory are listed and removed by their infraID; refresh sees what another program removed."""
     before = inventory(cloud)
     cluster = Cluster(cloud, tmp_path / "demo", workers=0)
     assert cluster.create("--expires", "8h")[0] == 8
@@ -389,7 +328,7 @@ def test_workers_and_a_lost_directory(cloud, tmp_path):
     with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], plane_folder) as plane, Nodes(plane):
         (cluster.folder / "auth/kubeconfig").write_bytes(plane.kubeconfig.read_bytes())
         # Killed when the machine exists and the load balancer does not know it yet: the next command completes it.
-        assert killed_after(cluster, 1, lambda: cluster.run("scale", "workers", "2"))
+        assert killed_after(cluster, changes, 1, lambda: cluster.run("scale", "workers", "2"))
         cloud.most_in_flight = 0
         status, messages = cluster.run("scale", "workers", "3")
         assert status == 0 and "worker-2 is Ready" in messages, messages
@@ -448,26 +387,6 @@ def test_zone_of_another_account(cloud, tmp_path):
     assert status == 0 and records() == [] and inventory(cloud) == before, messages
 
 
-def killed_after(cluster, number, command):
-    """Runs a command with SIGKILL after a call that changes something; returns whether it was reached."""
-    seen = []
-
-    def after(call):
-        if CHANGES.match(call.split()[1]):
-            seen.append(call)
-            if len(seen) == number:
-                cluster.process.kill()
-            if len(seen) >= number:
-                raise LostAnswer
-
-    cluster.cloud.disturb(after=after)
-    try:
-        command()
-    finally:
-        cluster.cloud.disturb()
-    return len(seen) >= number
-
-
 def test_killed_after_a_call(undisturbed, cloud, tmp_path):
     """The same command finishes without duplicates, and destroy removes everything, after a kill at any call that changes something."""
     before = inventory(cloud)
@@ -477,7 +396,7 @@ def test_killed_after_a_call(undisturbed, cloud, tmp_path):
     print(f"\n{total} changes by create, {removals} by destroy; killed after {list(creates)} and {list(destroys)}")
     for number in creates:
         cluster = Cluster(cloud, tmp_path / f"create-{number}", workers=0)
-        assert killed_after(cluster, number, cluster.create), number
+        assert killed_after(cluster, changes, number, cluster.create), number
         if LONG or number == creates[0]:
             status, messages, _ = cluster.create()
             assert status == 8, (number, messages)
@@ -487,40 +406,17 @@ def test_killed_after_a_call(undisturbed, cloud, tmp_path):
     for number in destroys:
         cluster = Cluster(cloud, tmp_path / f"destroy-{number}", workers=0)
         assert cluster.create()[0] == 8
-        killed_after(cluster, number, cluster.destroy)
+        killed_after(cluster, changes, number, cluster.destroy)
         status, messages = cluster.destroy()
         assert status == 0 and inventory(cloud) == before, (number, messages)
 
 
 def test_storms_and_lost_answers(undisturbed, cloud, tmp_path):
     """AWS throttles a sixth of the calls, and every twelfth answer is lost: the result is the same."""
-    before = inventory(cloud)
-    drawn, lock, counted = random.Random(3), threading.Lock(), [0]
     throttled = [(503, "<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>slow</Message></Error></Errors></Response>"),
                  (429, "<ErrorResponse><Error><Code>Throttling</Code><Message>slow</Message></Error></ErrorResponse>"),
                  (503, "<Error><Code>SlowDown</Code><Message>slow</Message></Error>")]
-
-    def storm(call):
-        with lock:
-            return drawn.choice(throttled) if drawn.random() < 1 / 6 else None
-
-    def lose(call):
-        with lock:
-            counted[0] += 1
-            if counted[0] % 12 == 0:
-                raise LostAnswer
-
-    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
-    cloud.disturb(storm, lose)
-    status, messages, events = cluster.create()
-    cloud.disturb()
-    assert status == 8, messages
-    assert without_constants(inventory(cloud), before) == undisturbed.found
-    assert any(event["kind"] == "call" and event["attempts"] > 1 for event in events)
-    cloud.disturb(storm, lose)
-    status, messages = cluster.destroy()
-    cloud.disturb()
-    assert status == 0 and inventory(cloud) == before, messages
+    survives_storms(Cluster(cloud, tmp_path / "demo", workers=0), inventory, undisturbed.found, throttled, refused=6, lost=12)
 
 
 def test_denied_and_expired(cloud, tmp_path):
@@ -641,7 +537,7 @@ def test_limit_of_user_data(undisturbed, cloud, tmp_path):
     before = inventory(cloud)
     for more in (0, 1):
         padded = Cluster(cloud, tmp_path / f"padded-{more}", workers=0)
-        words = ("create", "ignition-configs", "--release", BUILD / "release", "--seed", padded.seed, "--key-type", "ecdsa")
+        words = ("create", "ignition-configs", *padded.inputs)
         status, messages = padded.run(*words)
         assert status == 0, messages
         path = padded.folder / "master.ign"

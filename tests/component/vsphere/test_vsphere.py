@@ -8,12 +8,11 @@ import os
 import random
 import re
 import string
-import threading
 import zlib
 
 import host_clock
 import pytest
-from platform_cluster import BUILD, LIMIT, LostAnswer, PlatformCluster, killed_after
+from platform_cluster import LIMIT, PlatformCluster, killed_after, survives_storms, without_constants
 from simulator import PASSWORD, USER, changes, ignition_config, inventory, soap_fault
 
 LONG = "SLIPWAY_LONG" in os.environ
@@ -40,11 +39,10 @@ pullSecret: '{{"auths":{{"registry.example.com":{{"auth":"YTpi"}}}}}}'
 
 class Cluster(PlatformCluster):
     def __init__(self, cloud, folder, name="demo", workers=1, seed=SEED, topology="", password=PASSWORD, image=None, network="DC0_DVPG0"):
-        self.cloud = cloud
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GOVC_")}
         domains = "".join(DOMAIN.format(zone, network, topology) for zone in ("C0", "C1"))
         image = f"\n    clusterOSImage: {cloud.image}" if image is None else image
-        super().__init__(folder, CONFIG.format(name=name, workers=workers, port=cloud.port, user=USER, password=password, image=image, domains=domains),
+        super().__init__(cloud, folder, CONFIG.format(name=name, workers=workers, port=cloud.port, user=USER, password=password, image=image, domains=domains),
                          seed, environment | {"GOVC_TLS_CA_CERTS": str(cloud.ca)})
 
 
@@ -68,10 +66,6 @@ class Undisturbed:
 @pytest.fixture(scope="session")
 def undisturbed(server, tmp_path_factory):
     return Undisturbed(server, tmp_path_factory.mktemp("undisturbed"))
-
-
-def without_constants(found, before):
-    return {key: value for key, value in found.items() if key not in before or before[key] != value}
 
 
 def without_templates(found):
@@ -146,7 +140,7 @@ def test_killed_after_a_call(undisturbed, cloud, tmp_path):
     print(f"\n{total} changes by create, {removals} by destroy; killed after {list(creates)} and {list(destroys)}")
     for number in creates:
         cluster = Cluster(cloud, tmp_path / f"create-{number}", workers=0)
-        assert killed_after(cluster, cloud, changes, number, cluster.create), number
+        assert killed_after(cluster, changes, number, cluster.create), number
         if LONG or number == creates[0]:
             status, messages, _ = cluster.create()
             assert status == 8, (number, messages)
@@ -156,37 +150,14 @@ def test_killed_after_a_call(undisturbed, cloud, tmp_path):
     for number in destroys:
         cluster = Cluster(cloud, tmp_path / f"destroy-{number}", workers=0)
         assert cluster.create()[0] == 8
-        killed_after(cluster, cloud, changes, number, cluster.destroy)
+        killed_after(cluster, changes, number, cluster.destroy)
         status, messages = cluster.destroy()
         assert status == 0 and inventory(cloud) == before, (number, messages)
 
 
 def test_storms_and_lost_answers(undisturbed, cloud, tmp_path):
     """vCenter is overloaded at an eighth of the calls, and every twentieth answer is lost: the result is the same."""
-    before = inventory(cloud)
-    drawn, lock, counted = random.Random(3), threading.Lock(), [0]
-
-    def storm(call):
-        with lock:
-            return drawn.choice([(503, "overloaded"), (429, "")]) if drawn.random() < 1 / 8 else None
-
-    def lose(call):
-        with lock:
-            counted[0] += 1
-            if counted[0] % 20 == 0:
-                raise LostAnswer
-
-    cluster = Cluster(cloud, tmp_path / "demo", workers=0)
-    cloud.disturb(storm, lose)
-    status, messages, events = cluster.create()
-    cloud.disturb()
-    assert status == 8, messages
-    assert without_constants(inventory(cloud), before) == undisturbed.found
-    assert any(event["kind"] == "call" and event["attempts"] > 1 for event in events)
-    cloud.disturb(storm, lose)
-    status, messages = cluster.destroy()
-    cloud.disturb()
-    assert status == 0 and inventory(cloud) == before, messages
+    survives_storms(Cluster(cloud, tmp_path / "demo", workers=0), inventory, undisturbed.found, [(503, "overloaded"), (429, "")], refused=8, lost=20)
 
 
 def test_ended_sessions_and_missing_privileges(undisturbed, cloud, tmp_path):
@@ -249,19 +220,11 @@ def test_plan_and_a_lost_directory(cloud, tmp_path):
     """A plan changes nothing and says what create does. A cluster without its directory is listed, and removed by its infraID."""
     before = inventory(cloud)
     cluster = Cluster(cloud, tmp_path / "demo", workers=0)
-
-    def plan():
-        words = ("plan", "cluster", "--output", "json", "--release", BUILD / "release", "--seed", cluster.seed, "--key-type", "ecdsa")
-        process = cluster.start(*words)
-        output, messages = process.communicate(timeout=LIMIT)
-        assert process.returncode in (0, 2), messages
-        return process.returncode, json.loads(output)["platform"]
-
-    status, planned = plan()
+    status, planned = cluster.plan()
     assert status == 2 and cloud.changes() == [] and inventory(cloud) == before
     assert {change["action"] for change in planned["changes"]} == {"create"}
     assert cluster.create()[0] == 8
-    assert plan()[0] == 0
+    assert cluster.plan()[0] == 0
     # A category of another installer, with a name that looks like that of a cluster.
     cloud.govc("tags.category.create", "openshift-other-bcdfg")
     login = {"GOVC_USERNAME": USER, "GOVC_PASSWORD": PASSWORD}
@@ -286,7 +249,7 @@ def test_foreign_objects(cloud, tmp_path):
     """What others have put into the folder of a cluster stays, and is named. A machine with a planned name is not overwritten."""
     cloud.govc("folder.create", "/DC0/vm/mine")
     own_folder = Cluster(cloud, tmp_path / "mine", workers=0, topology=", folder: /DC0/vm/mine")
-    words = ("create", "ignition-configs", "--release", BUILD / "release", "--seed", own_folder.seed, "--key-type", "ecdsa")
+    words = ("create", "ignition-configs", *own_folder.inputs)
     assert own_folder.run(*words)[0] == 0
     name = f"{own_folder.infra}-master-1"
     cloud.govc("vm.clone", "-vm", "/DC0/vm/DC0_C0_RP0_VM0", "-on=false", "-pool", "/DC0/host/DC0_C0/Resources", "-folder", "/DC0/vm/mine", name)
@@ -364,7 +327,7 @@ def test_limit_of_user_data(undisturbed, cloud, tmp_path):
     assert size_of(low) == limit and size_of(high) == limit + 4  # base64 grows by four
     for length in (low, high) if LONG else (high,):
         padded = Cluster(cloud, tmp_path / f"padded-{length}", workers=0)
-        words = ("create", "ignition-configs", "--release", BUILD / "release", "--seed", padded.seed, "--key-type", "ecdsa")
+        words = ("create", "ignition-configs", *padded.inputs)
         status, messages = padded.run(*words)
         assert status == 0, messages
         path = padded.folder / "bootstrap.ign"
