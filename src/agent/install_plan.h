@@ -74,7 +74,7 @@ struct InstallStage {
 // The stages of a role. All but those of the bootstrap need the one before them.
 //
 //   master     starts from its disk at once
-//   worker     first waits for two masters, because nobody serves its config before, unless the cluster is installed
+//   worker     first waits for two masters, because no master serves its config before, unless the cluster is installed
 //   bootstrap  starts the bootstrap of the cluster in the live system, while it writes its own disk as a master. When the cluster
 //              runs on the other masters, and its controller reports to the service, the host restarts as the last master
 std::vector<InstallStage> install_stages(std::string_view role, bool is_local_machine);

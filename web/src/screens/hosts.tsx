@@ -165,7 +165,7 @@ export function HostsStep({ seen, reload }: StepProps) {
       <Problem title="This was refused" problem={problem} />
       {cluster.status === 'adding-hosts' && (
         <Alert variant="info" isInline component="p" title="Hosts that are added now join the installed cluster">
-          Approve their certificate requests in the cluster if nobody does it automatically: oc get csr.
+          Approve their certificate requests in the cluster if no controller approves them: oc get csr.
         </Alert>
       )}
       {hosts.length === 0 && (
