@@ -166,10 +166,7 @@ Verdict hosts_ready(const Scene& scene) {
       HostStatus::installing, HostStatus::installing_in_progress,     HostStatus::installed};
   std::vector<std::string> unfit;
   for (const Host* host : scene.hosts) {
-    if (!fit.contains(host->status)) {
-      const std::string name = host->hostname();
-      unfit.push_back(fmt::format("{} is {}", name.empty() ? host->id : to_utf8(name), to_string(host->status)));
-    }
+    if (!fit.contains(host->status)) unfit.push_back(fmt::format("{} is {}", host->shown_name(), to_string(host->status)));
   }
   return unfit.empty() ? success("all hosts can be installed")
                        : failure(fmt::format("not all hosts can be installed: {}", join(unfit, ", ")));

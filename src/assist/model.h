@@ -5,6 +5,7 @@
 #include "assist/host_states.h"
 #include "assist/inventory.h"
 #include "assist/status.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "net/ip.h"
 
@@ -74,6 +75,8 @@ struct Host {
     if (!requested_hostname.empty() || !inventory) return requested_hostname;
     return inventory->hostname;
   }
+  // For messages: the ID of a host without a name.
+  std::string shown_name() const { return hostname().empty() ? id : to_utf8(hostname()); }
 };
 
 struct Network {

@@ -20,11 +20,6 @@ constexpr int most_rounds = 32;  // a chain of states is shorter
 constexpr assist::Set<ClusterStatus> before_installation = {ClusterStatus::insufficient, ClusterStatus::pending_for_input,
                                                             ClusterStatus::ready};
 
-std::string name_of(const HostRecord& record) {
-  const std::string name = record.host.hostname();
-  return name.empty() ? record.host.id : to_utf8(name);
-}
-
 // Validations that changed become events; the outcomes are kept, so that a restart of the service does not tell them again.
 template <class Record>
 bool take_validations(Edit& edit, Record& record, std::vector<assist::Validation> found, std::string_view prefix) {
@@ -189,7 +184,7 @@ EventRecord event_of(const HostRecord& record, std::string name, EventSeverity s
           .cluster = record.host.cluster,
           .infra_env = record.host.infra_env,
           .host = record.host.id,
-          .message = fmt::format("Host {}: {}", name_of(record), message),
+          .message = fmt::format("Host {}: {}", record.host.shown_name(), message),
           .props = std::move(props)};
 }
 
