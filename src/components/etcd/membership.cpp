@@ -111,7 +111,7 @@ class Planner {
     return found == in_.members.end() ? nullptr : &*found;
   }
 
-  // Only members that no longer answer, one at a time. Without its member, the API server of a machine that runs on would hang,
+  // Only members that are gone, one at a time. Without its member, the API server of a machine that runs on would hang,
   // and with it the clients that are connected to it. One that answers gives up the lead.
   std::vector<Action> removals() const {
     if (bootstrap_ || !in_.is_bootstrap_complete || !leader() || !successor()) return {};
@@ -119,7 +119,7 @@ class Planner {
       if (!has_left(it)) continue;
       if (it.is_leader) return {{Action::Kind::move_leader, successor()->member.id, successor()->member.name}};
       const Action removal{Action::Kind::remove, it.member.id, name_of(it.member)};
-      if (!it.is_healthy && keeps_quorum(in_.members, removal)) return {removal};
+      if (it.is_gone && keeps_quorum(in_.members, removal)) return {removal};
     }
     return {};
   }

@@ -21,8 +21,9 @@ struct ObservedMember {
   Member member;
   bool is_healthy = false;  // it answers and knows a leader
   bool is_leader = false;
-  std::string problem{};  // "no answer: ...", alarms
-  bool leaves = false;    // its master left the cluster, and the operator knew that when it read the other values
+  bool is_gone = false;    // it has not been healthy for long enough that its machine is taken for off
+  std::string problem{};   // "no answer: ...", alarms
+  bool leaves = false;     // its master left the cluster, and the operator knew that when it read the other values
 
   bool is_voter() const { return !member.is_learner; }
   bool operator==(const ObservedMember&) const = default;
@@ -85,7 +86,7 @@ struct Membership {
 // 2. Promote the learners. This step does not wait for masters that register later than two minutes after the first master.
 // 3. When all masters vote, move the leader to one of them. EtcdRunningInCluster becomes True.
 // 4. When ConfigMap kube-system/bootstrap says complete, remove etcd-bootstrap.
-// 5. From then on: remove the members of masters that left when they no longer answer. If one of them leads, another member takes
+// 5. From then on: remove the members of masters that left when they are gone. If one of them leads, another member takes
 //    the lead before. This comes before 1, because etcd adds no member while a voter does not work.
 Membership plan_membership(const MembershipInput& input);
 

@@ -21,6 +21,7 @@ ObservedMember member(std::string_view name, std::string_view role, std::string_
   it.member.peer_urls = {fmt::format("https://10.0.0.{}:2380", 11 + number)};
   it.member.is_learner = role == "learner";
   it.is_healthy = health == "healthy";
+  it.is_gone = !it.is_healthy;
   it.is_leader = leads;
   if (health == "dead") it.problem = "no answer: refused";
   return it;
@@ -257,6 +258,8 @@ MembershipInput without(ObservedMembers members, const std::set<int>& left, int 
 TEST(Membership, RemovesMembersOfMastersThatLeft) {
   const ObservedMember dead1 = member("m1", "voter", "dead"), dead2 = member("m2", "voter", "dead");
   const ObservedMember m1_leads = member("m1", "voter", "healthy", true);
+  ObservedMember silent1 = dead1;
+  silent1.is_gone = false;
   struct Case {
     std::string_view what;
     ObservedMembers members;
@@ -264,7 +267,8 @@ TEST(Membership, RemovesMembersOfMastersThatLeft) {
     Doings doings;
   };
   const std::vector<Case> cases = {
-      {"a dead one goes at once", {m0_leads, dead1, m2}, {1}, {"removing master-1"}},
+      {"one that is gone is removed", {m0_leads, dead1, m2}, {1}, {"removing master-1"}},
+      {"one that has just stopped to answer is not", {m0_leads, silent1, m2}, {1}, {}},
       {"one that answers stays until its machine is off", {m0_leads, m1, m2}, {1}, {}},
       {"one that leads hands over before", {m0, m1_leads, m2}, {1}, {"moving the leader to master-0"}},
       {"the others must be a quorum", {m0_leads, dead1, dead2}, {1}, {}},

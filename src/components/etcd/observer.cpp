@@ -21,6 +21,9 @@ constexpr Milliseconds idle_pause = 30s;
 // etcd elects a new leader within about two seconds. A shorter failure is not reported.
 constexpr Milliseconds unreadable_limit = 5s;
 
+// A member that a busy machine keeps from answering must not be removed: its API server would hang.
+constexpr Milliseconds gone_limit = 10s;
+
 constexpr Milliseconds failed_defragmentation_pause = 11min;
 constexpr int most_failed_defragmentations = 3;
 
@@ -90,6 +93,18 @@ Result<ObservedMembers> MembershipObserver::read(const sys::Context& context, co
     return members;
   }
   return last;
+}
+
+void MembershipObserver::note_silence(SteadyTime now, ObservedMembers& members) {
+  std::map<MemberId, SteadyTime> silent;
+  for (ObservedMember& it : members) {
+    if (it.is_healthy) continue;
+    const auto before = silent_since_.find(it.member.id);
+    const SteadyTime since = before == silent_since_.end() ? now : before->second;
+    silent[it.member.id] = since;
+    it.is_gone = now - since >= gone_limit;
+  }
+  silent_since_ = std::move(silent);
 }
 
 bool MembershipObserver::act(const sys::Context& context, const Gateway& etcd, const ObservedMembers& members,
@@ -162,6 +177,7 @@ Milliseconds MembershipObserver::observe(const sys::Context& context, const net:
   read_ = now;
   facts_.unreadable.clear();
   keep_first_problems(facts_.members, members.value());
+  note_silence(now, members.value());
   const MembershipInput plan_input = input(members.value());
   for (ObservedMember& it : members.value()) it.leaves = plan_input.left.contains(it.member.id);
   if (facts_.members != members.value()) changed_ = now;

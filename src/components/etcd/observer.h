@@ -9,6 +9,7 @@
 #include "components/etcd/facts.h"
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ class MembershipObserver {
 
  private:
   Result<ObservedMembers> read(const sys::Context& context, const Gateway& etcd, const std::vector<std::string>& addresses);
+  // Fills in which members are gone.
+  void note_silence(SteadyTime now, ObservedMembers& members);
   // Makes the next step of a defragmentation. Returns whether it made one.
   bool defragment(const sys::Context& context, const Gateway& etcd);
   // Returns whether voters, learners or the leader may have changed.
@@ -47,6 +50,7 @@ class MembershipObserver {
   SteadyTime next_defragmentation_{};      // not before this time
   int failed_defragmentations_ = 0;        // in a row
   std::string answered_{};                 // the address that last returned a list
+  std::map<MemberId, SteadyTime> silent_since_;  // of the members that are not healthy
   SteadyTime read_{};                      // when it did
   SteadyTime changed_{};                   // when the members last changed
   std::set<std::string> logged_refusals_;  // each refusal is logged once

@@ -95,6 +95,7 @@ struct World {
         input.masters.push_back({"master-" + address.substr(8), address, test.clock.now()});
       }
       input.is_bootstrap_complete = is_complete;
+      input.left = left;
       return input;
     });
   }
@@ -111,6 +112,7 @@ struct World {
   FakeEtcd etcd;
   MembershipObserver observer{etcd};
   bool is_complete = false, is_managed = true;
+  std::set<MemberId> left;
 };
 
 TEST(Observer, MovesEtcdStepByStep) {
@@ -168,6 +170,35 @@ TEST(Observer, MakesNoChangesWhenItBecomesUnmanaged) {
 }
 
 // curl's message contains the elapsed milliseconds; that must not count as a new problem each time.
+TEST(Observer, RemovesAMemberThatLeftOnlyAfterAWhileWithoutAnAnswer) {
+  World world;
+  world.is_complete = true;
+  world.left = {13};
+  world.etcd.leader = masters[0];
+  world.etcd.entries.clear();
+  for (const std::string& address : masters) {
+    world.etcd.entries.push_back({.address = address, .name = "master-" + address.substr(8), .is_learner = false});
+  }
+  const auto member_stays = [&] { return world.etcd.at(masters[2]) != nullptr; };
+  world.look_until_quiet();
+  world.etcd.at(masters[2])->is_dead = true;
+  world.look_until_quiet();
+  world.pass(9s);
+  world.look_until_quiet();
+  EXPECT_TRUE(member_stays());
+  world.etcd.at(masters[2])->is_dead = false;
+  world.look_until_quiet();
+  world.etcd.at(masters[2])->is_dead = true;
+  world.pass(9s);
+  world.look_until_quiet();
+  world.pass(9s);
+  world.look_until_quiet();
+  EXPECT_TRUE(member_stays()) << "it had answered";
+  world.pass(1s);
+  world.look_until_quiet();
+  EXPECT_FALSE(member_stays());
+}
+
 TEST(Observer, KeepsTheMessageOfALastingProblem) {
   World world;
   world.is_managed = false;
