@@ -180,6 +180,12 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
     return core->look([&](const World& world) { return affected_hosts(world, changed); });
   });
 
+  feed.set_tokens([&](const std::string& id) {
+    return core->look([&](const World& world) -> std::optional<WallTime> {
+      const auto token = look_up(world.tokens, id);
+      return token ? std::optional(token->expires) : std::nullopt;
+    });
+  });
   feed.set_owners([&](Kind kind, const std::string& key) {
     return core->look([&](const World& world) { return owners_of(world, kind, key); });
   });
