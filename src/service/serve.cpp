@@ -174,7 +174,10 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
            .logs = settings.state + "/logs",
            .live_image = without_links(flags.text("live-image")),
            .names = settings.authenticates ? std::vector<std::string>{} : std::vector<std::string>{"localhost", own_name}});
-  if (!api.options.live_image.empty()) TRY(api.base_image.content());
+  std::optional<BaseImage::Content> image;
+  if (!api.options.live_image.empty()) image = TRY(api.base_image.content());
+  if (const std::string missing = missing_of_image(image ? &image->image : nullptr); !missing.empty())
+    environment.context.log.warn("{}", missing);
   feed.set_steps([&](const std::string& key) { return api.steps_of(key); });
   feed.set_peers([&](const std::set<std::pair<Kind, std::string>>& changed) {
     return core->look([&](const World& world) { return affected_hosts(world, changed); });
