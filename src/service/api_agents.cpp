@@ -252,8 +252,8 @@ Answer post_reply(Api& api, const Call& call) {
   }
   TRY(api.core.run([&](Edit& edit) -> Result<> {
     HostRecord record = *TRY(host_of(edit.world(), call.key()));
-    edit.touch(record);
     if (exit_code != 0) {
+      edit.touch(record);
       return apply_failed(edit, std::move(record), to_utf8(type), argument, exit_code,
                           to_utf8(text_of(body, {"error"})).substr(0, 2000));
     }
@@ -262,6 +262,7 @@ Answer post_reply(Api& api, const Call& call) {
     if (const auto old = record.outputs.find(type);
         old != record.outputs.end() && old->second == output && record.host.has_medium)
       return Ok{};
+    edit.touch(record);
     if (type == "inventory" && keeps_inventory.contains(record.host.status)) {
       return error(Code::conflict, "host {} is {}: its hardware does not change now", record.host.id,
                    assist::to_string(record.host.status));
