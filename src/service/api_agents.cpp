@@ -238,7 +238,7 @@ Answer post_reply(Api& api, const Call& call) {
   const int exit_code = integer_of(body, {"exit_code"});
   const std::string text = text_of(body, {"output"});
   const bool is_kept = exit_code == 0 && assist::is_kept(type);
-  const Json output = is_kept ? TRY(parse_json(text, fmt::format("output of {}", to_utf8(type)))) : Json();
+  const Json output = is_kept ? TRY(parse_part(text, fmt::format("output of {}", to_utf8(type)))) : Json();
   api.core.note_contact(call.key());
   // The argument of a failed check says what failed.
   Json argument;

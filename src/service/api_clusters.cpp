@@ -405,7 +405,7 @@ Answer update_install_config(Api& api, const Call& call) {
   const Json body = TRY(parse_json(call.request.body, "body"));
   const auto* text = body.if_string();
   if (!text) return error(Code::invalid, "body: must be a string with a JSON object, is {}", kind_name(body));
-  const Json overrides = TRY(parse_json(*text, "install-config overrides"));
+  const Json overrides = TRY(parse_part(*text, "install-config overrides"));
   if (!overrides.is_object())
     return error(Code::invalid, "install-config overrides: must be an object, is {}", kind_name(overrides));
   TRY(change_cluster(api, call.target.cluster, [&](Edit& edit, ClusterRecord& record) -> Result<> {

@@ -17,6 +17,7 @@ namespace slipway::service {
 
 namespace {
 
+constexpr int deepest_part = max_document_depth - 8;
 constexpr std::size_t longest_text = 16 * 1024, longest_document = 512 * 1024, longest_list = 1000;
 
 using enum FieldKind;
@@ -179,6 +180,26 @@ std::string problem_of(const Json& value, const Field& field) {
 
 }  // namespace
 
+namespace {
+
+bool is_deeper(const Json& value, int levels) {
+  if (value.is_array()) {
+    return levels == 0 ||
+           std::ranges::any_of(value.get_array(), [&](const Json& each) { return is_deeper(each, levels - 1); });
+  }
+  if (!value.is_object()) return false;
+  return levels == 0 ||
+         std::ranges::any_of(value.get_object(), [&](const auto& member) { return is_deeper(member.value(), levels - 1); });
+}
+
+}  // namespace
+
+Result<Json> parse_part(std::string_view text, std::string_view name) {
+  Json value = TRY(parse_json(text, name));
+  if (is_deeper(value, deepest_part)) return error(Code::invalid, "{}: nested deeper than {} levels", name, deepest_part);
+  return value;
+}
+
 std::string without_login(std::string_view url) {
   const std::size_t begin = url.find("://"), host = url.rfind('@');
   if (begin == std::string_view::npos || host == std::string_view::npos || host < begin) return std::string(url);
@@ -232,7 +253,7 @@ bool is_uuid(std::string_view text) {
 }
 
 Result<JsonObject> read_fields(std::string_view body, std::span<const Field> fields, std::string_view what) {
-  const Json value = TRY(parse_json(body, what));
+  const Json value = TRY(parse_part(body, what));
   if (!value.is_object()) return error(Code::invalid, "{}: must be an object, is {}", what, kind_name(value));
   Findings findings;
   JsonObject found;

@@ -38,6 +38,10 @@ struct Field {
   std::string_view only{};
 };
 
+// A document that becomes a part of a record: parse_json, with less nesting, because the record around it is read by parse_json,
+// too, when the service starts again.
+Result<Json> parse_part(std::string_view text, std::string_view name);
+
 // The fields of the body that are not null. `what` names the body in messages: "cluster".
 //
 //   errors  invalid, with all problems: no object, unknown fields, values that are not allowed

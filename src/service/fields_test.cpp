@@ -1,5 +1,7 @@
 #include "service/fields.h"
 
+#include "service/records.h"
+
 #include <gtest/gtest.h>
 
 namespace slipway::service {
@@ -63,6 +65,19 @@ TEST(Fields, RefusesOtherDocuments) {
   for (const char* body : {"", "[]", "7", "{", R"({"name": "a", "name": "b"})"}) {
     EXPECT_FALSE(read_fields(body, host_fields(), "host").ok()) << body;
   }
+}
+
+TEST(Fields, PartsOfRecordsLeaveRoomForTheRecord) {
+  const auto nested = [](int depth) {
+    return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+  };
+  const Json part = parse_part(nested(max_document_depth - 8), "output").value();
+  HostRecord record;
+  record.host.id = "h";
+  record.outputs["inventory"] = part;
+  record.overrides["ignition"] = part;
+  EXPECT_TRUE(parse_json(emit_json(to_json(record), JsonStyle::compact), "record").ok());
+  EXPECT_EQ(parse_part(nested(max_document_depth - 7), "output").error().message(), "output: nested deeper than 56 levels");
 }
 
 TEST(Fields, KnowsUuids) {

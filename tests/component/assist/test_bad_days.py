@@ -300,6 +300,19 @@ def test_old_replies_change_nothing(service, lab):
     refusal(409, host.reply, "install", "", 1, "no such disk")
 
 
+def test_what_hosts_send_never_keeps_the_service_from_starting(service, lab):
+    host = lab.hosts[0]
+    host.register()
+    deep = json.loads("[" * 60 + "]" * 60)
+    refusal(400, host.reply, "inventory", host.inventory(more=deep))
+    odd = {"more": json.loads("[" * 50 + "]" * 50), "name": "\x00\u2028\ud83d\ude00", "numbers": [2**63 - 1, 2**64 - 1, -2**63, 1e308, -0.0, 5e-324]}
+    host.reply("inventory", host.inventory(hostname="host-0\x00\xff", more=odd))
+    host.reply("ntp-synchronizer", {"ntp_sources": [{"source_name": "\x7f\u200b", "source_state": "synced"}], "more": odd})
+    refusal(400, service.call, "PATCH", f"/clusters/{lab.id}/install-config", json.dumps({"more": deep}))
+    service.restart()
+    assert service.cluster(lab.id)["hosts"][0]["id"] == host.id
+
+
 def test_a_host_speaks_for_itself_only(service, lab):
     lab.discover()
     mine, theirs = lab.hosts[:2]
