@@ -1,4 +1,5 @@
-// Values of options that may be secrets, such as a URL with a token: all users of a host can read the command lines of its programs.
+// Values of options that may be secrets, such as a URL with a token: all users of a host can read the command lines of its
+// programs.
 #pragma once
 
 #include "base/result.h"

@@ -151,7 +151,8 @@ void Core::run_batch(std::vector<Waiting> batch) {
   }
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (!written.ok() && results[i].ok()) {
-      results[i] = error(written.error().code(), "the change could not be stored, so it did not happen: {}", written.error().message());
+      results[i] =
+          error(written.error().code(), "the change could not be stored, so it did not happen: {}", written.error().message());
     }
     batch[i].promise.set_value(std::move(results[i]));
   }

@@ -216,7 +216,8 @@ TEST(CoreClock, NoHostIsLostOrFoundWhenTheClockIsSet) {
   EXPECT_FALSE(is_lost());
   core->note_contact(host_key("e", "h"));
   const auto silence = [&] { return context.clock.now() - core->contact_of(*look()); };
-  for (const Milliseconds by : {Milliseconds(std::chrono::hours(2)), Milliseconds(std::chrono::hours(-5)), Milliseconds(std::chrono::hours(3))}) {
+  for (const int hours : {2, -5, 3}) {
+    const Milliseconds by = std::chrono::hours(hours);
     context.clock.jump(by);
     EXPECT_FALSE(is_lost());
     EXPECT_LT(silence(), Seconds(60)) << human_duration(by);

@@ -29,7 +29,7 @@ TEST(Feed, ManyMissedEventsAreSentInParts) {
 TEST(Feed, StreamsEndWithTheirToken) {
   testing_support::RealTimeContext context;
   const WallTime later = context.clock.now() + std::chrono::hours(1);
-  Guarded<std::map<std::string, WallTime>> tokens(std::map<std::string, WallTime>{{"good", later}, {"bad", later}, {"cut", later}});
+  Guarded tokens(std::map<std::string, WallTime>{{"good", later}, {"bad", later}, {"cut", later}});
   Feed feed(context.context());
   feed.set_owners([](Kind, const std::string&) -> std::optional<Owners> { return std::nullopt; });
   feed.set_peers([](const auto&) { return std::set<std::string>(); });

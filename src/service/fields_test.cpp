@@ -41,7 +41,8 @@ TEST(Fields, SaysAllThatIsWrong) {
 TEST(Fields, LoginsOfProxiesAreTakenKeptAndNeverShown) {
   const auto read = [](std::string_view body) { return read_fields(body, infra_env_fields(), "infra-env"); };
   const JsonObject known =
-      read(R"({"proxy": {"http_proxy": "http://joe:p%40ss@proxy:3128", "https_proxy": "http://joe:p%40ss@proxy:3128", "no_proxy": "a"}})")
+      read(R"({"proxy": {"http_proxy": "http://joe:p%40ss@proxy:3128", "https_proxy": "http://joe:p%40ss@proxy:3128",
+                         "no_proxy": "a"}})")
           .value();
   EXPECT_EQ(emit_json(shown_value(infra_env_fields(), "proxy", known.at("proxy")), JsonStyle::compact),
             R"({"http_proxy":"http://proxy:3128","https_proxy":"http://proxy:3128","no_proxy":"a"})");

@@ -56,9 +56,10 @@ Result<BaseImage::Content> BaseImage::content() const {
 std::string missing_of_image(const release::LiveImage* image) {
   constexpr std::string_view command = "slipway image create --platform metal --format iso --with-disk-image";
   if (image == nullptr) {
-    return fmt::format("no live image to serve: hosts get no discovery image from this service (make one with {}, and give it with "
-                       "--live-image FILE)",
-                       command);
+    return fmt::format(
+        "no live image to serve: hosts get no discovery image from this service (make one with {}, and give it with --live-image "
+        "FILE)",
+        command);
   }
   if (image->has_disk_image) return "";
   return fmt::format("the live image has no disk image to write: only local machines can be installed from it (make another one "

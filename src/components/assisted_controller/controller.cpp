@@ -70,8 +70,10 @@ class Controller {
     const Decision decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
     if (service.silence) {
       add_report(plan, report_without_service(state.value_or(ServiceState{}), seen, *service.silence, decision.over_because));
-      if (decision.is_over())
-        plan.tasks.push_back({"ending without the service", [this, decision](const auto& c) { return end(c, decision.over_because); }});
+      if (decision.is_over()) {
+        plan.tasks.push_back(
+            {"ending without the service", [this, decision](const auto& c) { return end(c, decision.over_because); }});
+      }
       return plan;
     }
     if (!written_.empty()) add_report(plan, report_with_service());

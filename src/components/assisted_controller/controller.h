@@ -1,8 +1,9 @@
 // assisted-installer-controller: reports the cluster to the service that installs it, until the installation is over. Then it
 // sends its log and removes its namespace. If the service does not answer, it asks again until its credential ends, and writes
-// what it knows to a ConfigMap of its namespace. If it ends without the service, the namespace stays, with this report. It reports within a second after a Node or an operator changes; it looks at the
-// service every ten seconds, and after each report. Everything that it knows is in the cluster and in the service, so it can be
-// killed at any time.
+// what it knows to a ConfigMap of its namespace. If it ends without the service, the namespace stays, with this report.
+//
+// It reports within a second after a Node or an operator changes; it looks at the service every ten seconds, and after each
+// report. Everything that it knows is in the cluster and in the service, so it can be killed at any time.
 #pragma once
 
 #include "base/time.h"

@@ -32,8 +32,8 @@ class ControllerTest : public testing::Test {
       kube.put({{"apiVersion", "rbac.authorization.k8s.io/v1"}, {"kind", kind}, {"metadata", {{"name", name}}}});
     }
     kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "assisted-installer"}, {"uid", "u"}}}});
-    for (const auto& [version, kind, name] :
-         {std::tuple("v1", "ConfigMap", "assisted-installer-controller-report"), std::tuple("apps/v1", "Deployment", "assisted-installer-controller")}) {
+    for (const auto& [version, kind, name] : {std::tuple("v1", "ConfigMap", "assisted-installer-controller-report"),
+                                              std::tuple("apps/v1", "Deployment", "assisted-installer-controller")}) {
       kube.put({{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", name}, {"namespace", "assisted-installer"}}}});
     }
   }
@@ -131,7 +131,8 @@ TEST_F(ControllerTest, EndsWithoutTheServiceAndLeavesItsReport) {
             Milliseconds(100), [](const Seen&) -> Reply { return {.status = 503, .body = "{}"}; });
   EXPECT_TRUE(kube.stored(kube::types::namespaces, "", "assisted-installer"));
   EXPECT_EQ(reported("controller"),
-            "has ended: the installation has taken too long (kubectl delete namespace assisted-installer removes what is left of it)");
+            "has ended: the installation has taken too long (kubectl delete namespace assisted-installer removes what is left of "
+            "it)");
   EXPECT_NE(reported("summary").find("not installed yet: there are no Nodes"), std::string::npos) << reported("summary");
 }
 

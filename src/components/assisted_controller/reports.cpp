@@ -168,7 +168,8 @@ std::vector<std::string> missing_of_nodes(const ServiceState& service, const Sna
   const std::vector<const Json*> nodes = seen.list(kube::types::nodes);
   if (nodes.empty()) missing.emplace_back("there are no Nodes");
   for (const Json* node : nodes) {
-    if (kube::condition_status(*node, "Ready") != "True") missing.push_back(fmt::format("node {} is not Ready", kube::name_of(*node)));
+    if (kube::condition_status(*node, "Ready") != "True")
+      missing.push_back(fmt::format("node {} is not Ready", kube::name_of(*node)));
   }
   return missing;
 }
