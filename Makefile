@@ -4,7 +4,7 @@ build := $(CURDIR)/build
 programs := $(build)/cpp/release/bin
 release := $(build)/release
 
-.PHONY: programs payload release-key dist demo demo-destroy demo-assisted demo-assisted-destroy check test test-long bench bench-install fuzz packages help
+.PHONY: programs payload release-key dist demo demo-destroy demo-assisted demo-assisted-destroy check test test-long bench bench-install bench-assist fuzz packages help
 .DEFAULT_GOAL := programs
 
 programs: packages ## build the C++ programs, optimized, in build/cpp/release/bin
@@ -48,6 +48,9 @@ bench: payload ## measure figures and ratios (docs/benchmarks.md)
 
 bench-install: payload ## compare three installations with the recorded one; ROUNDS=1, RECORD=1, SLIPWAY_FLOOR=FOLDER as in tests/bench/install
 	@tests/bench/install $(programs) $(build)
+
+bench-assist: programs ## measure the service of assisted installations with 1,000 and 5,000 simulated hosts; HOSTS=1000 SECONDS_EACH=120
+	@tests/bench/assist $(programs) $(or $(HOSTS),1000) $(or $(SECONDS_EACH),120)
 
 fuzz: packages ## run each fuzz target for one minute; SECONDS_EACH=600 for longer
 	@tools/fuzz $(or $(SECONDS_EACH),60)

@@ -9,6 +9,9 @@ namespace slipway::assist {
 inline constexpr std::string_view controller_space = "assisted-installer";
 inline constexpr std::string_view controller_name = "assisted-installer-controller";
 
+// ConfigMap in its namespace, for people: the state of the cluster while the service does not answer.
+inline constexpr std::string_view controller_report_name = "assisted-installer-controller-report";
+
 // Reason of the Event that the controller creates in its namespace when it has reached the service.
 inline constexpr std::string_view controller_ready_reason = "AssistedControllerIsReady";
 

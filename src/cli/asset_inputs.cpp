@@ -6,6 +6,7 @@
 #include "cli/bootstrap_inputs.h"
 #include "cli/program_version.h"
 #include "cli/release/release_source.h"
+#include "cli/secret_option.h"
 #include "cli/seed.h"
 #include "cluster/planned_nodes.h"
 #include "provider/providers.h"
@@ -53,9 +54,10 @@ std::vector<Option> asset_input_options() {
                      .value = "",
                      .help = "create no user kubeadmin and no password file; remembered for this directory"});
   options.push_back({.name = "--bootstrap-url",
-                     .value = "URL",
-                     .help = "URL at which you will serve bootstrap.ign, for platforms that limit the size of user data: also "
-                             "generates bootstrap-user-data.ign, which fetches it from there; remembered for this directory"});
+                     .value = "URL|@FILE",
+                     .help = "URL at which you will serve bootstrap.ign, or a file with it, for platforms that limit the size of "
+                             "user data: also generates bootstrap-user-data.ign, which fetches it from there; remembered for "
+                             "this directory"});
   std::ranges::move(registry_option_rows(), std::back_inserter(options));
   options.push_back({.name = "--key-type",
                      .value = "rsa|ecdsa",
@@ -102,7 +104,7 @@ Result<assets::Environment> asset_inputs(const Environment& environment, const A
   inputs.release_version = chosen.about.version;
   inputs.release_image = chosen.image;
   inputs.no_kubeadmin = arguments.has("--no-kubeadmin");
-  inputs.bootstrap_url = arguments["--bootstrap-url"];
+  inputs.bootstrap_url = TRY(value_or_file(environment.files, "--bootstrap-url", arguments["--bootstrap-url"]));
   if (const std::string invoker = sys::environment_variable("OPENSHIFT_INSTALL_INVOKER"); !invoker.empty())
     inputs.invoker = invoker;
   if (arguments.has("--key-type")) {

@@ -3,6 +3,7 @@
 #include "cli/cluster_directory.h"
 #include "cli/discovery_image.h"
 #include "cli/local_options.h"
+#include "cli/secret_option.h"
 
 #include "cli/output_option.h"
 #include "provider/local/client.h"
@@ -56,8 +57,10 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
     return error(Code::invalid,
                  "--blank: requires --discovery, and --discovery requires --blank: an empty disk boots a discovery image");
   if (arguments.has("--cacert") && !arguments.has("--discovery")) return error(Code::invalid, "--cacert: requires --discovery");
-  if (arguments.has("--discovery"))
-    request.discovery = TRY(discovery_config(environment, arguments["--discovery"], arguments["--cacert"]));
+  if (arguments.has("--discovery")) {
+    const std::string image = TRY(value_or_file(environment.files, "--discovery", arguments["--discovery"]));
+    request.discovery = TRY(discovery_config(environment, image, arguments["--cacert"]));
+  }
   const std::vector<int> host_ports = TRY(local::parse_host_ports(arguments.list("--host-port")).context("--host-port"));
   std::vector<local::NameRecord> records;
   for (const std::string& text : arguments.list("--name-record"))
@@ -232,8 +235,9 @@ Command machine_create_command() {
                    .value = "",
                    .help = "with an empty disk: the machines boot the discovery image until something is installed on it"},
                   {.name = "--discovery",
-                   .value = "IMAGE|URL",
-                   .help = "discovery image of the machines with --blank; they use its config and the machine OS of the cluster"},
+                   .value = "IMAGE|URL|@FILE",
+                   .help = "discovery image of the machines with --blank; they use its config and the machine OS of the cluster; "
+                           "@FILE: a file with the URL"},
                   {.name = "--cacert", .value = "FILE", .help = "authorities of the server of --discovery URL, PEM"},
                   {.name = "--host-port",
                    .value = "PORT",

@@ -34,6 +34,8 @@ Code code_of(int result) {
   }
 }
 
+constexpr std::string_view hint_of_damage = " (restore a copy of the file, or move it away to begin with an empty one)";
+
 // The file is made here, because SQLite would make it with the mode of the umask.
 Result<> make_private_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -63,7 +65,8 @@ struct Database::State {
   Error failed(int result) const {
     const std::string_view text = handle ? sqlite3_errmsg(handle.get()) : sqlite3_errstr(result);
     if ((result & 0xff) == SQLITE_BUSY) return error(Code::conflict, "database {}: in use by another process", path);
-    return error(code_of(result), "database {}: {}", path, text);
+    const Code code = code_of(result);
+    return error(code, "database {}: {}{}", path, text, code == Code::invalid ? hint_of_damage : "");
   }
 
   Result<> execute(const std::string& sql) {
@@ -112,6 +115,12 @@ Result<Database> Database::open(const std::string& path, std::span<const std::st
     return error(Code::invalid, "database {}: a newer program wrote it (schema {}, this program knows {}): use that program",
                  path, version, migrations.size());
   }
+  std::string damage;
+  TRY(database.run("PRAGMA quick_check(1)", {}, [&](const Row& row) -> Result<> {
+    damage = row.text(0);
+    return Ok{};
+  }));
+  if (damage != "ok") return error(Code::invalid, "database {}: is damaged: {}{}", path, damage, hint_of_damage);
   for (auto next = static_cast<std::size_t>(version); next < migrations.size(); ++next) {
     TRY(database
             .transaction([&]() -> Result<> {

@@ -41,10 +41,11 @@ class Row {
 //
 //   errors  of all functions: conflict: another process has the database open; unavailable: the disk is full or cannot be
 //   written;
-//           invalid: the file is no database, or newer than this program; internal: a statement is wrong
+//           invalid: the file is no database, damaged, or newer than this program; internal: a statement is wrong
 class Database {
  public:
-  // Opens the file with mode 0600, or creates it, and applies the migrations that it does not have yet. Blocks on the disk.
+  // Opens the file with mode 0600, or creates it, checks that it is not damaged, and applies the migrations that it does not have
+  // yet. Blocks on the disk: reads the whole file.
   static Result<Database> open(const std::string& path, std::span<const std::string_view> migrations);
 
   Database(Database&&) noexcept;

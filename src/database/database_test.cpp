@@ -128,6 +128,23 @@ TEST_F(DatabaseTest, RefusesWhatIsNoDatabase) {
   EXPECT_EQ(opened.error().code(), Code::invalid) << opened.error().message();
 }
 
+TEST_F(DatabaseTest, RefusesWhatIsDamaged) {
+  {
+    Database database = Database::open(path, one).value();
+    const std::string body(1000, 'x');
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(database.run("INSERT INTO note (body) VALUES (?)", {std::string_view(body)}).ok());
+  }
+  FILE* file = std::fopen(path.c_str(), "r+");
+  ASSERT_EQ(std::fseek(file, 0, SEEK_END), 0);
+  ASSERT_EQ(std::fseek(file, std::ftell(file) - 4096, SEEK_SET), 0);
+  std::fputs(std::string(4096, 'y').c_str(), file);  // its last page
+  std::fclose(file);
+  const Result<Database> opened = Database::open(path, one);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), Code::invalid) << opened.error().message();
+  EXPECT_NE(opened.error().message().find("restore a copy of the file"), std::string::npos) << opened.error().message();
+}
+
 // Writes notes until it is killed, and tells each number after its transaction.
 [[noreturn]] void write_notes(const std::string& path, int pipe) {
   Result<Database> database = Database::open(path, one);

@@ -75,7 +75,12 @@ Result<Caller> caller_of(const World& world, std::string_view token, WallTime no
   const auto record = look_up(world.tokens, token.substr(0, id_length));
   if (!record || !is_equal(sha256_hex(token), record->digest)) return error(Code::denied, "the token is unknown or was revoked");
   if (record->expires <= now) return error(Code::denied, "the token has expired");
-  return Caller{.kind = record->kind, .cluster = record->cluster, .infra_env = record->infra_env, .host = record->host};
+  return Caller{.kind = record->kind,
+                .cluster = record->cluster,
+                .infra_env = record->infra_env,
+                .host = record->host,
+                .token = record->id,
+                .expires = record->expires};
 }
 
 Result<Caller> caller_of_url(const World& world, std::string_view token, WallTime now) {

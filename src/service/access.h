@@ -15,6 +15,8 @@ namespace slipway::service {
 struct Caller {
   TokenKind kind = TokenKind::admin;
   std::string cluster{}, infra_env{}, host{};  // of the token
+  std::string token{};                         // its ID; empty: the service takes requests without tokens
+  WallTime expires{};
 };
 
 // Kinds of callers that a route is for, in addition to administrators.

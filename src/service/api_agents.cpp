@@ -238,7 +238,7 @@ Answer post_reply(Api& api, const Call& call) {
   const int exit_code = integer_of(body, {"exit_code"});
   const std::string text = text_of(body, {"output"});
   const bool is_kept = exit_code == 0 && assist::is_kept(type);
-  const Json output = is_kept ? TRY(parse_json(text, fmt::format("output of {}", to_utf8(type)))) : Json();
+  const Json output = is_kept ? TRY(parse_part(text, fmt::format("output of {}", to_utf8(type)))) : Json();
   api.core.note_contact(call.key());
   // The argument of a failed check says what failed.
   Json argument;
@@ -252,8 +252,8 @@ Answer post_reply(Api& api, const Call& call) {
   }
   TRY(api.core.run([&](Edit& edit) -> Result<> {
     HostRecord record = *TRY(host_of(edit.world(), call.key()));
-    edit.touch(record);
     if (exit_code != 0) {
+      edit.touch(record);
       return apply_failed(edit, std::move(record), to_utf8(type), argument, exit_code,
                           to_utf8(text_of(body, {"error"})).substr(0, 2000));
     }
@@ -262,6 +262,7 @@ Answer post_reply(Api& api, const Call& call) {
     if (const auto old = record.outputs.find(type);
         old != record.outputs.end() && old->second == output && record.host.has_medium)
       return Ok{};
+    edit.touch(record);
     if (type == "inventory" && keeps_inventory.contains(record.host.status)) {
       return error(Code::conflict, "host {} is {}: its hardware does not change now", record.host.id,
                    assist::to_string(record.host.status));

@@ -249,9 +249,10 @@ Answer list_clusters(Api& api, const Call& call) {
 Answer get_cluster(Api& api, const Call& call) { return cluster_answer(api, 200, call.target.cluster); }
 
 Answer update_cluster(Api& api, const Call& call) {
-  const JsonObject given = TRY(read_fields(call.request.body, cluster_fields(), "cluster"));
+  JsonObject given = TRY(read_fields(call.request.body, cluster_fields(), "cluster"));
   TRY(change_cluster(api, call.target.cluster, [&](Edit& edit, ClusterRecord& record) -> Result<> {
     TRY(check_may_change(record));
+    keep_logins(given, record.settings, cluster_fields());
     for (const auto& member : given) record.settings[member.key()] = member.value();
     TRY(settle_count(record.settings, given));
     if (const std::string name = text_of(given, {"name"}); !name.empty()) record.cluster.name = name;
@@ -396,8 +397,7 @@ Answer get_install_config(Api& api, const Call& call) {
     return {look_up(world.clusters, call.target.cluster), world.hosts_of_cluster(call.target.cluster)};
   });
   if (!seen.cluster) return error(Code::not_found, "the cluster does not exist");
-  Json config = install_config(*seen.cluster, seen.hosts);
-  config.get_object()["pullSecret"] = "";  // is never shown
+  const Json config = shown_install_config(install_config(*seen.cluster, seen.hosts));
   return json_answer(200, Json(emit_json(config, JsonStyle::pretty)));
 }
 
@@ -405,7 +405,7 @@ Answer update_install_config(Api& api, const Call& call) {
   const Json body = TRY(parse_json(call.request.body, "body"));
   const auto* text = body.if_string();
   if (!text) return error(Code::invalid, "body: must be a string with a JSON object, is {}", kind_name(body));
-  const Json overrides = TRY(parse_json(*text, "install-config overrides"));
+  const Json overrides = TRY(parse_part(*text, "install-config overrides"));
   if (!overrides.is_object())
     return error(Code::invalid, "install-config overrides: must be an object, is {}", kind_name(overrides));
   TRY(change_cluster(api, call.target.cluster, [&](Edit& edit, ClusterRecord& record) -> Result<> {

@@ -240,7 +240,7 @@ Answer update_host_ignition(Api& api, const Call& call) {
   const std::string text = TRY(require_string(body, {"config"}));
   std::optional<Json> config;
   if (!text.empty()) {
-    config = TRY(parse_json(text, "config"));
+    config = TRY(parse_part(text, "config"));
     TRY(ignition::parse(*config).findings.to_result().context("config"));
   }
   TRY(change_host(api, call.key(), [&](Edit& edit, HostRecord& record) -> Result<> {

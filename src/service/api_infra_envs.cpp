@@ -69,11 +69,12 @@ Answer list_infra_envs(Api& api, const Call& call) {
 Answer get_infra_env(Api& api, const Call& call) { return infra_env_answer(api, 200, call.target.infra_env); }
 
 Answer update_infra_env(Api& api, const Call& call) {
-  const JsonObject given = TRY(read_fields(call.request.body, infra_env_fields(), "infra-env"));
+  JsonObject given = TRY(read_fields(call.request.body, infra_env_fields(), "infra-env"));
   if (given.contains("cluster_id"))
     return error(Code::invalid, "infra-env: cluster_id: cannot change (bind single hosts to a cluster)");
   TRY(api.core.run([&](Edit& edit) -> Result<> {
     InfraEnvRecord record = *TRY(infra_env_of(edit.world(), call.target.infra_env));
+    keep_logins(given, record.settings, infra_env_fields());
     for (const auto& member : given) record.settings[member.key()] = member.value();
     if (const std::string name = text_of(given, {"name"}); !name.empty()) record.name = name;
     TRY(check_image(api, record));

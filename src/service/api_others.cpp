@@ -83,8 +83,8 @@ Answer stream_events(Api& api, const Call& call) {
     return {};
   };
   auto stream = api.feed.subscribe(
-      {.cluster = scope.cluster, .infra_env = scope.infra_env, .host = call["host_id"], .with_changes = with_changes}, *last,
-      missed);
+      {.cluster = scope.cluster, .infra_env = scope.infra_env, .host = call["host_id"], .with_changes = with_changes},
+      {.id = call.caller.token, .expires = call.caller.expires}, *last, missed);
   TRY(std::move(failed));
   return net::ServerAnswer{.status = 200,
                            .headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}},

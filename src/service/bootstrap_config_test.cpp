@@ -96,9 +96,10 @@ TEST(BootstrapConfig, TheControllerReachesTheService) {
     ++objects;
     const Json object = parse_yaml(content, path).value().value;
     const std::string name = text_of(object, {"metadata", "name"});
-    EXPECT_TRUE(name == assist::controller_name || name == assist::controller_space) << path;
+    EXPECT_TRUE(name == assist::controller_name || name == assist::controller_space || name == assist::controller_report_name)
+        << path;
   }
-  EXPECT_EQ(objects, 7);
+  EXPECT_EQ(objects, 8);
 }
 
 TEST(BootstrapConfig, OtherFilesStay) {

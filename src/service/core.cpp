@@ -24,9 +24,12 @@ Core::Core(const sys::Context& context, Store store, World world, Installation& 
       installation_(installation),
       options_(options),
       listener_(std::move(listener)),
-      started_(context.clock.now()),
       settings_{.contact = [this](const HostRecord& record) { return contact_of(record); },
-                .stops_at_limits = options.stops_at_limits} {}
+                .stops_at_limits = options.stops_at_limits} {
+  contacts_.with_lock([&, now = contact_now()](auto& all) {
+    for (const auto& [key, record] : world_.hosts) all[key] = now;
+  });
+}
 
 Result<std::unique_ptr<Core>> Core::start(const sys::Context& context, Store store, Installation& installation,
                                           CoreOptions options, Listener listener) {
@@ -68,15 +71,28 @@ Result<> Core::run(const Command& command) {
 }
 
 void Core::note_contact(const std::string& key) {
-  contacts_.with_lock([&, now = context_.clock.now()](auto& all) { all[key] = now; });
+  contacts_.with_lock([&, now = contact_now()](auto& all) { all[key] = now; });
 }
 
 WallTime Core::contact_of(const HostRecord& record) const {
-  const WallTime known = std::max(record.host.checked_in, started_);
-  return contacts_.with_lock([&](const auto& all) {
+  const auto [steady, now] = contact_now();
+  const auto contact = contacts_.with_lock([&](const auto& all) -> std::optional<Contact> {
     const auto found = all.find(record.table_key());
-    return found == all.end() ? known : std::max(known, found->second);
+    return found == all.end() ? std::nullopt : std::optional(found->second);
   });
+  if (!contact) return std::min(record.host.checked_in, now);  // it registers right now
+  // Whole seconds: otherwise each look would find another time, by a millisecond.
+  const Milliseconds set_by = (now - contact->wall) - (steady - contact->steady);
+  const WallTime heard = std::min(contact->wall + std::chrono::round<Seconds>(set_by), now);
+  // A registration counts before it is noted. A time in the future is from before the clock was set back.
+  return record.host.checked_in <= now ? std::max(heard, record.host.checked_in) : heard;
+}
+
+void Core::forget_removed(const Edit& edit) {
+  for (const auto& [kind, key] : edit.changed()) {
+    if (kind != Kind::host || world_.hosts.contains(key)) continue;
+    contacts_.with_lock([&](auto& all) { all.erase(key); });
+  }
 }
 
 Result<EventPage> Core::events(const EventQuery& query) {
@@ -128,12 +144,16 @@ void Core::run_batch(std::vector<Waiting> batch) {
     for (const std::string& key : hosts) limits_.hosts[key] = later;
   } else {
     published_.with_lock([&](World& world) { publish(edit.changed(), world_, world); });
+    forget_removed(edit);
     update_limits(edit, clusters, hosts);
     if (listener_.on_events && !edit.events().empty()) listener_.on_events(edit.events());
     if (listener_.on_changes && !edit.changed().empty()) listener_.on_changes(edit.changed());
   }
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (!written.ok() && results[i].ok()) results[i] = error(written.error().code(), "{}", written.error().message());
+    if (!written.ok() && results[i].ok()) {
+      results[i] =
+          error(written.error().code(), "the change could not be stored, so it did not happen: {}", written.error().message());
+    }
     batch[i].promise.set_value(std::move(results[i]));
   }
 }

@@ -54,6 +54,8 @@ class Core {
   // The agent of the host was heard of. Not written until the host changes: after a restart of the service, all hosts count as
   // heard of at that time.
   void note_contact(const std::string& key);
+
+  // When that was. By the time that has passed since: a clock that is set makes no host lost, and none found.
   WallTime contact_of(const HostRecord& record) const;
 
   WallTime now() const { return context_.clock.now(); }
@@ -67,6 +69,10 @@ class Core {
     Command command;
     std::promise<Result<>> promise;
   };
+  struct Contact {
+    SteadyTime steady{};
+    WallTime wall{};  // by the clock of that time
+  };
   struct Limits {
     std::map<std::string, WallTime> clusters, hosts;
   };
@@ -75,6 +81,8 @@ class Core {
   void run_loop(const std::stop_token& stop);
   void run_batch(std::vector<Waiting> batch);
   void refresh(Edit& edit);
+  Contact contact_now() const { return {context_.clock.steady(), context_.clock.now()}; }
+  void forget_removed(const Edit& edit);
   void mark_passed_limits(Edit& edit);
   void update_limits(const Edit& edit, const std::set<std::string>& clusters, const std::set<std::string>& hosts);
   SteadyTime next_wake() const;
@@ -88,8 +96,7 @@ class Core {
   Installation& installation_;
   CoreOptions options_;
   Listener listener_;
-  WallTime started_;
-  Guarded<std::map<std::string, WallTime>> contacts_;
+  Guarded<std::map<std::string, Contact>> contacts_;  // by host; the hosts of the database since the start
   Guarded<std::vector<Waiting>> waiting_;
   Guarded<bool> is_closed_{false};
   sys::Wakeup wakeup_;

@@ -170,5 +170,64 @@ TEST_F(CoreTest, AFailedPreparationSaysWhy) {
   EXPECT_EQ(assist::to_string(host_status("0")), "known");
 }
 
+// A real clock that someone sets.
+class SetClock final : public sys::Clock {
+ public:
+  WallTime now() override { return real_.now() + offset_.load(); }
+  SteadyTime steady() override { return real_.steady(); }
+  void wait(SteadyTime until, std::stop_token stop, sys::Wakeup* wakeup, std::uint64_t seen) override {
+    real_.wait(until, std::move(stop), wakeup, seen);
+  }
+  void jump(Milliseconds by) { offset_ = offset_.load() + by; }
+
+ private:
+  sys::RealClock real_;
+  std::atomic<Milliseconds> offset_{Milliseconds(0)};
+};
+
+TEST(CoreClock, NoHostIsLostOrFoundWhenTheClockIsSet) {
+  const sys::TempDir folder = sys::TempDir::make("core").value();
+  testing_support::TestContextWith<SetClock> context;
+  FakeInstallation installation;
+  const auto start = [&] {
+    return Core::start(context.context(), Store::open(folder.path() + "/a.db").value(), installation, {}, {}).value();
+  };
+  std::unique_ptr<Core> core = start();
+  const auto look = [&] { return core->look([](const World& world) { return look_up(world.hosts, host_key("e", "h")); }); };
+  const auto refresh = [&] {
+    EXPECT_TRUE(core->run([](Edit& edit) -> Result<> {
+                      edit.touch_host(host_key("e", "h"));
+                      return Ok{};
+                    })
+                    .ok());
+  };
+  const auto is_lost = [&] {
+    refresh();
+    return look()->host.status == HostStatus::disconnected_unbound;
+  };
+  ASSERT_TRUE(core->run([](Edit& edit) -> Result<> {
+                    HostRecord host = test_host_record("h");
+                    host.host.checked_in = host.host.status_since = edit.now();
+                    edit.touch(host);
+                    edit.put(std::move(host));
+                    return Ok{};
+                  })
+                  .ok());
+  EXPECT_FALSE(is_lost());
+  core->note_contact(host_key("e", "h"));
+  const auto silence = [&] { return context.clock.now() - core->contact_of(*look()); };
+  for (const int hours : {2, -5, 3}) {
+    const Milliseconds by = std::chrono::hours(hours);
+    context.clock.jump(by);
+    EXPECT_FALSE(is_lost());
+    EXPECT_LT(silence(), Seconds(60)) << human_duration(by);
+    EXPECT_GE(silence(), Milliseconds(0));
+    core.reset();  // also with what was stored under the other time
+    core = start();
+    EXPECT_FALSE(is_lost());
+    EXPECT_LT(silence(), Seconds(60)) << human_duration(by);
+  }
+}
+
 }  // namespace
 }  // namespace slipway::service

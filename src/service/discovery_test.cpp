@@ -45,6 +45,11 @@ TEST(InstallConfig, IsMadeFromTheCluster) {
   EXPECT_EQ(integer_of(config, {"controlPlane", "replicas"}), 3);
   EXPECT_EQ(text_of(config, {"networking", "networkType"}), "Other");
   EXPECT_TRUE(is_true(config, {"fips"}));
+  cluster.settings["https_proxy"] = "http://joe:hunter2@proxy:3128";
+  const Json whole = install_config(cluster, {});
+  EXPECT_EQ(text_of(whole, {"proxy", "httpsProxy"}), "http://joe:hunter2@proxy:3128");
+  EXPECT_EQ(text_of(shown_install_config(whole), {"proxy", "httpsProxy"}), "http://proxy:3128");
+  EXPECT_EQ(text_of(shown_install_config(whole), {"pullSecret"}), "");
   EXPECT_EQ(find_array(config, {"platform", "baremetal", "hosts"}).size(), 1u);
   cluster.cluster.manages_addresses = false;
   EXPECT_NE(find(install_config(cluster, {}), {"platform", "none"}), nullptr);

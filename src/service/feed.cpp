@@ -81,18 +81,16 @@ void Feed::take_events(const std::vector<EventRecord>& events) {
 
 void Feed::take_changes(const std::set<std::pair<Kind, std::string>>& changed) {
   state_.with_lock([&](State& state) {
-    const bool is_heard = !state.held.empty() ||
-                          std::ranges::any_of(state.subscribers, [](const Subscriber& each) { return each.filter.with_changes; });
-    if (is_heard) state.changed.insert(changed.begin(), changed.end());
+    if (!state.held.empty() || !state.subscribers.empty()) state.changed.insert(changed.begin(), changed.end());
   });
   wakeup_.notify();
 }
 
-std::shared_ptr<net::AnswerStream> Feed::subscribe(EventFilter filter, std::int64_t last,
+std::shared_ptr<net::AnswerStream> Feed::subscribe(EventFilter filter, StreamToken token, std::int64_t last,
                                                    const std::function<std::vector<EventRecord>()>& missed) {
   auto stream = std::make_shared<net::AnswerStream>();
   state_.with_lock([&](State& state) {
-    Subscriber subscriber{.filter = std::move(filter), .last = last, .stream = stream};
+    Subscriber subscriber{.filter = std::move(filter), .token = std::move(token), .last = last, .stream = stream};
     (void)stream->write(": events of the assisted installation service\n\n");
     std::size_t size = 0;
     for (const EventRecord& event : missed()) {
@@ -103,8 +101,11 @@ std::shared_ptr<net::AnswerStream> Feed::subscribe(EventFilter filter, std::int6
       subscriber.last = std::max(subscriber.last, event.number);
       (void)stream->write(text);
     }
+    // The token may have been revoked since the request was checked.
+    if (!subscriber.token.id.empty()) state.changed.emplace(Kind::token, subscriber.token.id);
     state.subscribers.push_back(std::move(subscriber));
   });
+  wakeup_.notify();
   return stream;
 }
 
@@ -163,6 +164,29 @@ void Feed::send_changes(const std::set<std::pair<Kind, std::string>>& changed) {
   });
 }
 
+// Returns when to look again, at the next heartbeat at the latest: the clock may jump.
+SteadyTime Feed::end_expired(const std::set<std::pair<Kind, std::string>>& changed) {
+  std::map<std::string, WallTime> ends;
+  for (const auto& [kind, id] : changed) {
+    if (kind == Kind::token) ends[id] = expiry_(id).value_or(WallTime{});
+  }
+  const WallTime now = context_.clock.now();
+  Milliseconds left = heartbeat;
+  state_.with_lock([&](State& state) {
+    std::erase_if(state.subscribers, [&](Subscriber& each) {
+      if (each.token.id.empty()) return false;
+      if (const auto end = ends.find(each.token.id); end != ends.end()) each.token.expires = end->second;
+      if (each.token.expires <= now) {
+        each.stream->end();
+        return true;
+      }
+      left = std::min(left, each.token.expires - now);
+      return false;
+    });
+  });
+  return context_.clock.steady() + left;
+}
+
 std::size_t Feed::held() const {
   return state_.with_lock([](const State& state) { return state.held.size(); });
 }
@@ -175,6 +199,7 @@ void Feed::run(const std::stop_token& stop) {
     const bool beats = now >= next_heartbeat;
     if (beats) next_heartbeat = now + heartbeat;
     const auto changed = state_.with_lock([](State& state) { return std::exchange(state.changed, {}); });
+    const SteadyTime expiry = end_expired(changed);
     if (!changed.empty()) send_changes(changed);
     const std::set<std::string> affected = changed.empty() ? std::set<std::string>() : affected_(changed);
     const SteadyTime wake = state_.with_lock([&](State& state) {
@@ -182,7 +207,7 @@ void Feed::run(const std::stop_token& stop) {
         // Also ends the streams of clients that have left.
         std::erase_if(state.subscribers, [](const Subscriber& each) { return !each.stream->write(":\n\n"); });
       }
-      SteadyTime until = next_heartbeat;
+      SteadyTime until = std::min(next_heartbeat, expiry);
       for (auto next = state.held.begin(); next != state.held.end();) {
         auto& [key, held] = *next;
         const auto given = state.given.find(key);

@@ -23,6 +23,12 @@ struct EventFilter {
   bool with_changes = false;                   // also notices that objects changed without an event
 };
 
+// The token that opened a stream, which ends with it.
+struct StreamToken {
+  std::string id{};  // empty: the service takes requests without tokens
+  WallTime expires{};
+};
+
 // What a record belongs to.
 struct Owners {
   std::string cluster{}, infra_env{}, host{};
@@ -49,14 +55,17 @@ class Feed {
   // What a changed record belongs to; nullopt if it is gone or is none that users see. Called on the feed's thread.
   void set_owners(std::function<std::optional<Owners>(Kind kind, const std::string& key)> owners) { owners_ = std::move(owners); }
 
+  // When the token with this ID ends; nullopt if it was revoked. Called on the feed's thread.
+  void set_tokens(std::function<std::optional<WallTime>(const std::string& id)> expiry) { expiry_ = std::move(expiry); }
+
   void take_events(const std::vector<EventRecord>& events);
   void take_changes(const std::set<std::pair<Kind, std::string>>& changed);
 
   // A stream of events, and of notices of changes: `event: change` with {"cluster_id"?, "infra_env_id"?, "host_id"?}, without a
   // number. A notice is not repeated to a client that lost the connection, so clients read the objects again then. First
   // come the events that `missed` returns, which have larger numbers than `last`. If these are too many, the stream ends after a
-  // part of them: the client connects again, with the last number.
-  std::shared_ptr<net::AnswerStream> subscribe(EventFilter filter, std::int64_t last,
+  // part of them: the client connects again, with the last number. The stream also ends when its token expires or is revoked.
+  std::shared_ptr<net::AnswerStream> subscribe(EventFilter filter, StreamToken token, std::int64_t last,
                                                const std::function<std::vector<EventRecord>()>& missed);
 
   // The answer to an agent's request. It holds the instructions at once if they differ from the last ones or if their interval is
@@ -72,6 +81,7 @@ class Feed {
  private:
   struct Subscriber {
     EventFilter filter;
+    StreamToken token;
     std::int64_t last = 0;
     std::shared_ptr<net::AnswerStream> stream;
   };
@@ -94,11 +104,13 @@ class Feed {
   bool answer_if_new(State& state, const std::string& key, Held& held);
   static Given given_of(const assist::Steps& steps, SteadyTime now);
   void send_changes(const std::set<std::pair<Kind, std::string>>& changed);
+  SteadyTime end_expired(const std::set<std::pair<Kind, std::string>>& changed);
 
   sys::Context context_;
   std::function<std::optional<assist::Steps>(const std::string&)> steps_;
   std::function<std::set<std::string>(const std::set<std::pair<Kind, std::string>>&)> affected_;
   std::function<std::optional<Owners>(Kind, const std::string&)> owners_;
+  std::function<std::optional<WallTime>(const std::string&)> expiry_;
   Guarded<State> state_;
   sys::Wakeup wakeup_;
   std::jthread thread_;

@@ -17,6 +17,7 @@ namespace slipway::service {
 
 namespace {
 
+constexpr int deepest_part = max_document_depth - 8;
 constexpr std::size_t longest_text = 16 * 1024, longest_document = 512 * 1024, longest_list = 1000;
 
 using enum FieldKind;
@@ -38,8 +39,8 @@ constexpr std::array of_cluster = {
     Field{"service_networks", networks},
     Field{"user_managed_networking", flag},
     Field{"network_type", text},
-    Field{"http_proxy", text},
-    Field{"https_proxy", text},
+    Field{"http_proxy", proxy_url},
+    Field{"https_proxy", proxy_url},
     Field{"no_proxy", text},
     Field{"additional_ntp_source", text},
     Field{"hyperthreading", constant, "all"},
@@ -102,6 +103,14 @@ std::string problem_of_items(const Json& value, FieldKind kind) {
   return "";
 }
 
+// The value is not shown: it may contain a password.
+std::string problem_of_proxy_text(std::string_view text, bool is_url) {
+  if (text.empty()) return "";
+  const bool is_plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127 && c != '"' && c != '\\' && c != '$'; });
+  if (!is_plain || text.size() > longest_text) return "must be text without blanks and quotes";
+  return is_url && !net::parse_url(without_login(text)).ok() ? "is no URL like http://proxy.example.com:3128" : "";
+}
+
 std::string problem_of_proxy(const Json& value) {
   if (!value.is_object()) return fmt::format("must be an object, is {}", kind_name(value));
   for (const auto& member : value.get_object()) {
@@ -110,13 +119,8 @@ std::string problem_of_proxy(const Json& value) {
       return fmt::format("{} is not supported (use http_proxy, https_proxy and no_proxy)", to_utf8(key));
     const auto* text = member.value().if_string();
     if (!text) return fmt::format("{} must be a string, is {}", key, kind_name(member.value()));
-    if (text->empty()) continue;
-    const bool is_plain =
-        std::ranges::all_of(*text, [](char c) { return c > ' ' && c < 127 && c != '"' && c != '\\' && c != '$'; });
-    if (!is_plain || text->size() > longest_text) return fmt::format("{} must be text without blanks and quotes", key);
-    // The value is not shown: it may contain a password.
-    if (key != "no_proxy" && !net::parse_url(without_login(*text)).ok())
-      return fmt::format("{} is no URL like http://proxy.example.com:3128", key);
+    const std::string problem = problem_of_proxy_text(*text, key != "no_proxy");
+    if (!problem.empty()) return fmt::format("{} {}", key, problem);
   }
   return "";
 }
@@ -132,6 +136,7 @@ std::string problem_of_text(std::string_view value, const Field& field) {
     case domain: return value.empty() || is_domain(value) ? "" : fmt::format("'{}' is no domain", value);
     case pull_secret: return value.empty() ? "" : join(config::problems_of_pull_secret(value, config::Registries::some), "; ");
     case id: return value.empty() || is_uuid(value) ? "" : fmt::format("'{}' is no UUID", value);
+    case proxy_url: return problem_of_proxy_text(value, true);
     case constant: return value == field.only ? "" : fmt::format("'{}' is not supported (use {})", value, field.only);
     case authorities: {
       if (value.empty()) return "";
@@ -175,10 +180,65 @@ std::string problem_of(const Json& value, const Field& field) {
 
 }  // namespace
 
+namespace {
+
+bool is_deeper(const Json& value, int levels) {
+  if (value.is_array()) {
+    return levels == 0 ||
+           std::ranges::any_of(value.get_array(), [&](const Json& each) { return is_deeper(each, levels - 1); });
+  }
+  if (!value.is_object()) return false;
+  return levels == 0 ||
+         std::ranges::any_of(value.get_object(), [&](const auto& member) { return is_deeper(member.value(), levels - 1); });
+}
+
+}  // namespace
+
+Result<Json> parse_part(std::string_view text, std::string_view name) {
+  Json value = TRY(parse_json(text, name));
+  if (is_deeper(value, deepest_part)) return error(Code::invalid, "{}: nested deeper than {} levels", name, deepest_part);
+  return value;
+}
+
 std::string without_login(std::string_view url) {
   const std::size_t begin = url.find("://"), host = url.rfind('@');
   if (begin == std::string_view::npos || host == std::string_view::npos || host < begin) return std::string(url);
   return fmt::format("{}://{}", url.substr(0, begin), url.substr(host + 1));
+}
+
+namespace {
+
+FieldKind kind_of(std::span<const Field> fields, std::string_view name) {
+  const auto field = std::ranges::find(fields, name, &Field::name);
+  return field == fields.end() ? FieldKind::text : field->kind;
+}
+
+// Calls `change` for the URLs of proxies in a value.
+template <class Change>
+void each_proxy(FieldKind kind, Json& value, const Change& change) {
+  if (kind == FieldKind::proxy_url) change("", value);
+  if (kind != FieldKind::proxy || !value.is_object()) return;
+  for (auto& member : value.get_object()) change(std::string(member.key()), member.value());
+}
+
+}  // namespace
+
+Json shown_value(std::span<const Field> fields, std::string_view name, const Json& value) {
+  Json shown = value;
+  each_proxy(kind_of(fields, name), shown, [](const std::string&, Json& url) { url = without_login(text_of(url, {})); });
+  return shown;
+}
+
+void keep_logins(JsonObject& given, const JsonObject& known, std::span<const Field> fields) {
+  for (auto& member : given) {
+    const Json* old = known.if_contains(member.key());
+    if (!old) continue;
+    each_proxy(kind_of(fields, member.key()), member.value(), [&](const std::string& part, Json& url) {
+      const Json* before = part.empty() ? old : find(*old, {part});
+      const std::string text = before ? text_of(*before, {}) : "";
+      if (text_of(url, {}) == without_login(text)) url = text;
+    });
+  }
 }
 
 bool is_uuid(std::string_view text) {
@@ -193,7 +253,7 @@ bool is_uuid(std::string_view text) {
 }
 
 Result<JsonObject> read_fields(std::string_view body, std::span<const Field> fields, std::string_view what) {
-  const Json value = TRY(parse_json(body, what));
+  const Json value = TRY(parse_part(body, what));
   if (!value.is_object()) return error(Code::invalid, "{}: must be an object, is {}", what, kind_name(value));
   Findings findings;
   JsonObject found;

@@ -28,6 +28,7 @@ enum class FieldKind : std::uint8_t {
   constant,          // only the value that `only` names
   authorities,       // certificates, PEM
   static_networks,   // static_network.h
+  proxy_url,         // of a proxy; it may have a login, which is never shown
   proxy,             // {"http_proxy": URL, "https_proxy": URL, "no_proxy": "a,b"}
 };
 
@@ -36,6 +37,10 @@ struct Field {
   FieldKind kind;
   std::string_view only{};
 };
+
+// A document that becomes a part of a record: parse_json, with less nesting, because the record around it is read by parse_json,
+// too, when the service starts again.
+Result<Json> parse_part(std::string_view text, std::string_view name);
 
 // The fields of the body that are not null. `what` names the body in messages: "cluster".
 //
@@ -51,6 +56,12 @@ bool is_secret(std::span<const Field> fields, std::string_view name);
 
 // A URL without user and password, which the service does not show.
 std::string without_login(std::string_view url);
+
+// The value of a field as the service shows it: URLs of proxies have no login.
+Json shown_value(std::span<const Field> fields, std::string_view name, const Json& value);
+
+// Proxies that are as the service shows those of `known` get the logins of those: a client may send back what it has read.
+void keep_logins(JsonObject& given, const JsonObject& known, std::span<const Field> fields);
 
 bool is_uuid(std::string_view text);
 

@@ -1,5 +1,7 @@
 #include "service/fields.h"
 
+#include "service/records.h"
+
 #include <gtest/gtest.h>
 
 namespace slipway::service {
@@ -36,10 +38,47 @@ TEST(Fields, SaysAllThatIsWrong) {
   }
 }
 
+TEST(Fields, LoginsOfProxiesAreTakenKeptAndNeverShown) {
+  const auto read = [](std::string_view body) { return read_fields(body, infra_env_fields(), "infra-env"); };
+  const JsonObject known =
+      read(R"({"proxy": {"http_proxy": "http://joe:p%40ss@proxy:3128", "https_proxy": "http://joe:p%40ss@proxy:3128",
+                         "no_proxy": "a"}})")
+          .value();
+  EXPECT_EQ(emit_json(shown_value(infra_env_fields(), "proxy", known.at("proxy")), JsonStyle::compact),
+            R"({"http_proxy":"http://proxy:3128","https_proxy":"http://proxy:3128","no_proxy":"a"})");
+  // As it was shown: the login stays. Any other URL replaces it, with its own login or without one.
+  JsonObject given =
+      read(R"({"proxy": {"http_proxy": "http://proxy:3128", "https_proxy": "http://other:3128", "no_proxy": "b"}})").value();
+  keep_logins(given, known, infra_env_fields());
+  EXPECT_EQ(emit_json(given, JsonStyle::compact),
+            R"({"proxy":{"http_proxy":"http://joe:p%40ss@proxy:3128","https_proxy":"http://other:3128","no_proxy":"b"}})");
+  given = read_fields(R"({"http_proxy": "http://joe:new@proxy:3128"})", cluster_fields(), "cluster").value();
+  keep_logins(given, {{"http_proxy", "http://joe:old@proxy:3128"}}, cluster_fields());
+  EXPECT_EQ(text_of(given, {"http_proxy"}), "http://joe:new@proxy:3128");
+  EXPECT_EQ(shown_value(cluster_fields(), "http_proxy", given.at("http_proxy")), Json("http://proxy:3128"));
+  for (const char* body : {R"({"http_proxy": "joe:hunter2@proxy:3128"})", R"({"http_proxy": "http://joe:hunter2 @proxy"})"}) {
+    const Error refused = read_fields(body, cluster_fields(), "cluster").error();
+    EXPECT_EQ(refused.message().find("hunter2"), std::string::npos) << refused.message();
+  }
+}
+
 TEST(Fields, RefusesOtherDocuments) {
   for (const char* body : {"", "[]", "7", "{", R"({"name": "a", "name": "b"})"}) {
     EXPECT_FALSE(read_fields(body, host_fields(), "host").ok()) << body;
   }
+}
+
+TEST(Fields, PartsOfRecordsLeaveRoomForTheRecord) {
+  const auto nested = [](int depth) {
+    return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+  };
+  const Json part = parse_part(nested(max_document_depth - 8), "output").value();
+  HostRecord record;
+  record.host.id = "h";
+  record.outputs["inventory"] = part;
+  record.overrides["ignition"] = part;
+  EXPECT_TRUE(parse_json(emit_json(to_json(record), JsonStyle::compact), "record").ok());
+  EXPECT_EQ(parse_part(nested(max_document_depth - 7), "output").error().message(), "output: nested deeper than 56 levels");
 }
 
 TEST(Fields, KnowsUuids) {

@@ -53,6 +53,20 @@ Result<BaseImage::Content> BaseImage::content() const {
   return found;
 }
 
+std::string missing_of_image(const release::LiveImage* image) {
+  constexpr std::string_view command = "slipway image create --platform metal --format iso --with-disk-image";
+  if (image == nullptr) {
+    return fmt::format(
+        "no live image to serve: hosts get no discovery image from this service (make one with {}, and give it with --live-image "
+        "FILE)",
+        command);
+  }
+  if (image->has_disk_image) return "";
+  return fmt::format("the live image has no disk image to write: only local machines can be installed from it (make another one "
+                     "with {}, and give it with --live-image FILE)",
+                     command);
+}
+
 Result<std::vector<net::BodyPart>> iso_parts(const BaseImage::Content& base, std::string_view config) {
   const release::Extent& area = base.image.config;
   std::string embedded = TRY(release::embed_config(config, area.length));

@@ -37,6 +37,10 @@ class BaseImage {
   mutable Guarded<std::optional<Content>> known_;
 };
 
+// What keeps hosts from being installed with the images of the service, and which option changes that; "" if nothing.
+// image: null: the service has no live image
+std::string missing_of_image(const release::LiveImage* image);
+
 // The whole image, with the config. errors: too_large: the config does not fit
 Result<std::vector<net::BodyPart>> iso_parts(const BaseImage::Content& base, std::string_view config);
 

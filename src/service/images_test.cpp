@@ -39,6 +39,15 @@ TEST(Images, HaveTheConfigInThePlaceOfTheArea) {
   EXPECT_NE(entity_tag(base, parts), entity_tag(other, parts));
 }
 
+TEST(Images, SayWhatHostsWouldLack) {
+  EXPECT_NE(missing_of_image(nullptr).find("give it with --live-image FILE"), std::string::npos);
+  release::LiveImage image = base.image;
+  EXPECT_NE(missing_of_image(&image).find("has no disk image"), std::string::npos);
+  EXPECT_NE(missing_of_image(&image).find("--with-disk-image"), std::string::npos);
+  image.has_disk_image = true;
+  EXPECT_EQ(missing_of_image(&image), "");
+}
+
 TEST(Images, BootFromANetwork) {
   EXPECT_EQ(length_of(rootfs_parts(base).value()) % 512, 0u) << "another initrd may follow";
   const auto initrd = initrd_parts(base, "{}").value();

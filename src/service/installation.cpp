@@ -1,5 +1,6 @@
 #include "service/installation.h"
 
+#include "service/fields.h"
 #include "sys/temp_dir.h"
 
 #include <fmt/core.h>
@@ -105,11 +106,20 @@ Json install_config(const ClusterRecord& cluster, const std::vector<std::shared_
   return config;
 }
 
+Json shown_install_config(Json config) {
+  if (!config.is_object()) return config;
+  if (Json* secret = config.get_object().if_contains("pullSecret")) *secret = "";
+  if (Json* proxy = config.get_object().if_contains("proxy"); proxy && proxy->is_object()) {
+    for (auto& member : proxy->get_object()) member.value() = without_login(text_of(member.value(), {}));
+  }
+  return config;
+}
+
 Result<InstallationFiles> SlipwayInstallation::make(const InstallationRequest& request, std::stop_token stop) {
   const sys::Context context = environment_.context.with_stop(std::move(stop));
   const sys::TempDir folder = TRY(sys::TempDir::make("assisted-installation"));
-  const std::string config = emit_json(install_config(*request.cluster, request.hosts), JsonStyle::pretty);
-  TRY(environment_.files.write(folder.path() + "/install-config.yaml", config, 0600));
+  const Json config = install_config(*request.cluster, request.hosts);
+  TRY(environment_.files.write(folder.path() + "/install-config.yaml", emit_json(config, JsonStyle::pretty), 0600));
   std::vector<std::string> argv = {program_, "create", "ignition-configs", "--dir", folder.path(), "--key-type", "ecdsa"};
   std::string release = text_of(request.cluster->settings, {"ocp_release_image"});
   if (release.empty()) release = release_;
@@ -119,7 +129,7 @@ Result<InstallationFiles> SlipwayInstallation::make(const InstallationRequest& r
     return error(Code::invalid, "the Ignition configs cannot be generated: {}", output.err.empty() ? output.out : output.err);
   }
   InstallationFiles made;
-  made["install-config.yaml"] = config;
+  made["install-config.yaml"] = emit_json(shown_install_config(config), JsonStyle::pretty);
   for (const FileName& name : file_names) {
     const auto content = TRY(environment_.files.read_if_exists(fmt::format("{}/{}", folder.path(), name.on_disk)));
     if (content) made[std::string(name.of_api)] = *content;

@@ -48,4 +48,7 @@ class SlipwayInstallation final : public Installation {
 // errors: invalid: overrides that are no object
 Json install_config(const ClusterRecord& cluster, const std::vector<std::shared_ptr<const HostRecord>>& hosts);
 
+// The same, or overrides of one, as users see it: without the pull secret and the logins of proxies.
+Json shown_install_config(Json config);
+
 }  // namespace slipway::service

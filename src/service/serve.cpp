@@ -174,12 +174,21 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
            .logs = settings.state + "/logs",
            .live_image = without_links(flags.text("live-image")),
            .names = settings.authenticates ? std::vector<std::string>{} : std::vector<std::string>{"localhost", own_name}});
-  if (!api.options.live_image.empty()) TRY(api.base_image.content());
+  std::optional<BaseImage::Content> image;
+  if (!api.options.live_image.empty()) image = TRY(api.base_image.content());
+  if (const std::string missing = missing_of_image(image ? &image->image : nullptr); !missing.empty())
+    environment.context.log.warn("{}", missing);
   feed.set_steps([&](const std::string& key) { return api.steps_of(key); });
   feed.set_peers([&](const std::set<std::pair<Kind, std::string>>& changed) {
     return core->look([&](const World& world) { return affected_hosts(world, changed); });
   });
 
+  feed.set_tokens([&](const std::string& id) {
+    return core->look([&](const World& world) -> std::optional<WallTime> {
+      const auto token = look_up(world.tokens, id);
+      return token ? std::optional(token->expires) : std::nullopt;
+    });
+  });
   feed.set_owners([&](Kind kind, const std::string& key) {
     return core->look([&](const World& world) { return owners_of(world, kind, key); });
   });

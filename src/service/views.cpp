@@ -3,6 +3,7 @@
 #include "assist/requirements.h"
 #include "base/text.h"
 #include "service/fields.h"
+#include "service/installation.h"
 
 #include <fmt/core.h>
 
@@ -24,7 +25,7 @@ std::string compact(const Json& value) { return emit_json(value, JsonStyle::comp
 
 void add_settings(JsonObject& object, const JsonObject& settings, std::span<const Field> fields) {
   for (const auto& member : settings) {
-    if (!is_secret(fields, member.key())) object[member.key()] = member.value();
+    if (!is_secret(fields, member.key())) object[member.key()] = shown_value(fields, member.key(), member.value());
   }
   object["pull_secret_set"] = settings.contains("pull_secret");
 }
@@ -82,9 +83,6 @@ Json view_of(const InfraEnvRecord& record) {
                      {"updated_at", to_rfc3339(record.updated)}};
   add_settings(view, record.settings, infra_env_fields());
   view["name"] = record.name;
-  if (Json* proxy = view.if_contains("proxy"); proxy && proxy->is_object()) {
-    for (auto& member : proxy->get_object()) member.value() = without_login(text_of(member.value(), {}));
-  }
   if (const Json* networks = record.settings.if_contains("static_network_config"))
     view["static_network_config"] = compact(*networks);
   view.erase("cluster_id");
@@ -164,7 +162,8 @@ Json view_of(const ClusterRecord& record, const std::vector<std::shared_ptr<cons
   view["last-installation-preparation"] = Json{{"status", record.preparation_status}, {"reason", record.preparation_reason}};
   view["ready_host_count"] = ready;
   view["enabled_host_count"] = view["total_host_count"] = hosts.size();
-  view["install_config_overrides"] = record.install_config_overrides.empty() ? "" : compact(record.install_config_overrides);
+  view["install_config_overrides"] =
+      record.install_config_overrides.empty() ? "" : compact(shown_install_config(record.install_config_overrides));
   view["logs_info"] = record.logs_state;
   add_time(view, "controller_logs_collected_at", record.controller_logs);
   add_time(view, "install_started_at", record.install_started);

@@ -40,7 +40,11 @@ std::vector<Watched> watched() {
 class Controller {
  public:
   Controller(const Environment& environment, kube::Api& api, const ServiceAccess& service, const ControllerOptions& options)
-      : environment_(environment), api_(api), service_(service), options_(options) {}
+      : environment_(environment),
+        api_(api),
+        service_(service),
+        options_(options),
+        service_seen_(Service{.answered = environment.context.clock.steady()}) {}
 
   Result<> run() {
     sys::TaskGroup tasks(environment_.context);
@@ -58,11 +62,22 @@ class Controller {
  private:
   Result<Plan> plan(const Snapshot& seen, WallTime now) {
     Plan plan;
-    const std::optional<ServiceState> state = state_.with_lock([](const auto& last) { return last; });
+    const Service service = service_seen_.with_lock([](const Service& last) { return last; });
+    const std::optional<ServiceState>& state = service.state;
     if (has_left_) return plan;
-    plan.replan_by(options_.until);
-    if (!state && now < options_.until) return plan;
+    if (now < options_.until) plan.replan_by(options_.until);
+    if (!state && !service.silence && now < options_.until) return plan;
     const Decision decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
+    if (service.silence) {
+      add_report(plan, report_without_service(state.value_or(ServiceState{}), seen, *service.silence, decision.over_because));
+      if (decision.is_over()) {
+        plan.tasks.push_back(
+            {"ending without the service", [this, decision](const auto& c) { return end(c, decision.over_because); }});
+      }
+      return plan;
+    }
+    if (!written_.empty()) add_report(plan, report_with_service());
+    if (decision.is_over() && !service.answers) return plan;  // until it answers, or its silence has lasted
     const Task owning{"making its roles dependents of its namespace", [this](const auto& c) { return own_roles(c); }};
     if (decision.is_over()) {
       if (!is_owned_) plan.tasks.push_back(owning);
@@ -96,15 +111,49 @@ class Controller {
     return sent;
   }
 
+  void add_report(Plan& plan, const JsonObject& report) {
+    if (report == written_) return;
+    plan.tasks.push_back({"writing its report", [this, report](const sys::Context& context) -> Result<> {
+                            TRY(kube::merge_patch(context, api_, kube::types::config_maps, space, assist::controller_report_name,
+                                                  Json{{"data", report}}));
+                            written_ = report;
+                            return Ok{};
+                          }});
+  }
+
   Result<> look() {
-    ServiceState seen = TRY(service_.look());
+    Result<ServiceState> answer = service_.look();
+    note_answer(answer.ok() ? "" : answer.error().message());
+    ServiceState seen = TRY(std::move(answer));
     // One refusal may be a fault of something in between.
     refusals_ = seen.closed_because.empty() ? 0 : refusals_ + 1;
     if (refusals_ > 0 && refusals_ < enough_refusals) return error(Code::unavailable, "{}", seen.closed_because);
-    state_.with_lock([&](auto& last) { last = std::move(seen); });
+    service_seen_.with_lock([&](Service& last) { last.state = std::move(seen); });
+    plan_again();
+    return Ok{};
+  }
+
+  void plan_again() {
     const std::string number = std::to_string(++looks_);
     view_.put({{"apiVersion", facts.api_version()}, {"kind", facts.kind}, {"metadata", {{"name", "last"}}}, {"look", number}});
-    return Ok{};
+  }
+
+  // problem: empty: the service has answered
+  void note_answer(const std::string& problem) {
+    sys::Clock& clock = environment_.context.clock;
+    const SteadyTime now = clock.steady();
+    const bool is_news = service_seen_.with_lock([&](Service& last) {
+      if (problem.empty()) {
+        last.answers = true;
+        last.answered = now;
+        return std::exchange(last.silence, std::nullopt).has_value();
+      }
+      last.answers = false;
+      if (last.silence || now - last.answered < options_.patience) return false;
+      last.silence = Silence{.since = clock.now() - (now - last.answered), .reason = problem};
+      return true;
+    });
+    if (is_news) plan_again();
   }
 
   Result<> keep_looking(const sys::Context& context) {
@@ -115,7 +164,8 @@ class Controller {
         context.log.warn("{}; looking again in {}", looked.error().message(), human_duration(options_.between_looks));
       if (context.clock.steady() >= next_log) {
         next_log = context.clock.steady() + between_logs;
-        send_log_if_possible(context);
+        if (const Result<> sent = send_log(context); !sent.ok())
+          context.log.warn("cannot send the log: {}; continuing without it", sent.error().message());
       }
       context.clock.wait(context.clock.steady() + options_.between_looks, context.stop, nullptr, 0);
     }
@@ -135,35 +185,59 @@ class Controller {
     return Ok{};
   }
 
-  void send_log_if_possible(const sys::Context& context) {
-    if (options_.pod.empty()) return;
+  Result<> send_log(const sys::Context& context) {
+    if (options_.pod.empty()) return Ok{};
     const std::string path =
         fmt::format("{}?limitBytes={}", kube::path_of(kube::types::pods, space, options_.pod, "log"), largest_log);
     const Result<Json> log = api_.send(context, {.path = path});
     const auto* text = log.ok() ? log->if_string() : nullptr;
-    const Result<> sent = service_.send_log(text ? std::string(*text) : log.ok() ? "" : log.error().message() + "\n");
-    if (!sent.ok()) context.log.warn("cannot send the log: {}; continuing without it", sent.error().message());
+    return service_.send_log(text ? std::string(*text) : log.ok() ? "" : log.error().message() + "\n");
   }
 
   Result<> leave(const sys::Context& context, const std::string& why) {
-    context.log.info("the installation is over: {}; removing namespace {}", why, space);
-    send_log_if_possible(context);
+    const SteadyTime now = context.clock.steady();
+    if (!left_since_) {
+      left_since_ = now;
+      context.log.info("the installation is over: {}; removing namespace {}", why, space);
+    }
+    if (const Result<> sent = send_log(context); !sent.ok()) {
+      if (sent.error().code() == Code::unavailable && now - *left_since_ < options_.patience) return sent.error();
+      context.log.warn("cannot send the log: {}; continuing without it", sent.error().message());
+    }
     TRY(kube::remove(context, api_, kube::types::namespaces, "", space));
     has_left_ = true;
     return Ok{};
   }
+
+  // The namespace stays, with the report.
+  Result<> end(const sys::Context& context, const std::string& why) {
+    context.log.warn("the installation is over: {}; the service does not answer: see ConfigMap {}/{}", why, space,
+                     assist::controller_report_name);
+    TRY(kube::remove(context, api_, kube::types::deployments, space, name));
+    has_left_ = true;
+    return Ok{};
+  }
+
+  struct Service {
+    std::optional<ServiceState> state{};  // that it answered last
+    bool answers = false;                 // the last look
+    SteadyTime answered{};                // the last time, or the start
+    std::optional<Silence> silence{};     // longer than patience
+  };
 
   const Environment& environment_;
   kube::Api& api_;
   const ServiceAccess& service_;
   const ControllerOptions& options_;
   View view_;
-  Guarded<std::optional<ServiceState>> state_;
+  Guarded<Service> service_seen_;
   std::atomic<int> looks_ = 0, refusals_ = 0;  // refusals: one after another
   // Of the thread that plans.
   bool is_owned_ = false;
   bool has_left_ = false;
   std::string waits_for_;
+  JsonObject written_;  // to the ConfigMap
+  std::optional<SteadyTime> left_since_;
 };
 
 }  // namespace
@@ -180,13 +254,15 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
                                        {.name = "until", .required = true},
                                        {.name = "token-file"},
                                        {.name = "cacert"},
-                                       {.name = "kubeconfig"}},
+                                       {.name = "kubeconfig"},
+                                       {.name = "patience", .fallback = "5m"}},
                                       arguments));
   const net::Url url = TRY(net::parse_url(flags.text("url")).context("--url"));
   if (url.scheme != "https" && !net::is_loopback(url.host)) {
     return error(Code::invalid, "--url: must be https, because the token would cross the network unencrypted");
   }
   const WallTime until = TRY(parse_rfc3339(flags.text("until")).context("--until"));
+  const Milliseconds patience = TRY(parse_duration(flags.text("patience")).context("--patience"));
   ServiceOptions options{.url = flags.text("url"), .cluster = flags.text("cluster-id")};
   if (flags.is_given("token-file")) {
     const std::string token = TRY(environment.files.read(flags.text("token-file")));
@@ -199,7 +275,8 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   kube::Client api(environment.http, access);
   const ServiceAccess service(environment, std::move(options));
   const Result<> ended =
-      run_controller(environment, api, service, {.until = until, .pod = sys::environment_variable("POD_NAME")});
+      run_controller(environment, api, service,
+                     {.until = until, .pod = sys::environment_variable("POD_NAME"), .patience = patience});
   // A requested stop is not a failure.
   if (!ended.ok() && environment.context.stop.stop_requested()) return Ok{};
   return ended;

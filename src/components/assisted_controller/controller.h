@@ -1,7 +1,9 @@
 // assisted-installer-controller: reports the cluster to the service that installs it, until the installation is over. Then it
-// sends its log and removes its namespace. It reports within a second after a Node or an operator changes; it looks at the
-// service every ten seconds, and after each report. Everything that it knows is in the cluster and in the service, so it can be
-// killed at any time.
+// sends its log and removes its namespace. If the service does not answer, it asks again until its credential ends, and writes
+// what it knows to a ConfigMap of its namespace. If it ends without the service, the namespace stays, with this report.
+//
+// It reports within a second after a Node or an operator changes; it looks at the service every ten seconds, and after each
+// report. Everything that it knows is in the cluster and in the service, so it can be killed at any time.
 #pragma once
 
 #include "base/time.h"
@@ -15,6 +17,7 @@ struct ControllerOptions {
   WallTime until{};                    // the end of its credential
   std::string pod{};                   // its own, whose log it sends; empty: none
   Milliseconds between_looks{10'000};  // at the service, if nothing changes
+  Milliseconds patience{300'000};      // with a service that does not answer, until the report is written
 };
 
 // errors  denied: the cluster refuses a watch; cancelled
@@ -23,9 +26,9 @@ Result<> run_controller(const Environment& environment, kube::Api& api, const Se
                         const ControllerOptions& options);
 
 // assisted-installer-controller start --url=URL --cluster-id=ID --until=TIME [--token-file=FILE] [--cacert=FILE]
-// [--kubeconfig=FILE]
+// [--kubeconfig=FILE] [--patience=DURATION]
 //
-// TIME is as in "2026-11-27T12:00:00Z". errors: also invalid: arguments
+// TIME is as in "2026-11-27T12:00:00Z", DURATION as in "5m". errors: also invalid: arguments
 Result<> run_start(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::assisted_controller

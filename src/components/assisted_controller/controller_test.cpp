@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <thread>
+#include <tuple>
 
 namespace slipway::components::assisted_controller {
 namespace {
@@ -30,23 +32,36 @@ class ControllerTest : public testing::Test {
       kube.put({{"apiVersion", "rbac.authorization.k8s.io/v1"}, {"kind", kind}, {"metadata", {{"name", name}}}});
     }
     kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "assisted-installer"}, {"uid", "u"}}}});
+    for (const auto& [version, kind, name] : {std::tuple("v1", "ConfigMap", "assisted-installer-controller-report"),
+                                              std::tuple("apps/v1", "Deployment", "assisted-installer-controller")}) {
+      kube.put({{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", name}, {"namespace", "assisted-installer"}}}});
+    }
   }
 
   // Runs until the namespace of the controller is gone.
   void run(const HttpImposter::Handler& answer) {
+    run_until([&] { return !kube.stored(kube::types::namespaces, "", "assisted-installer"); }, std::chrono::hours(1), answer);
+  }
+
+  // life: of its credential
+  void run_until(const std::function<bool()>& is_done, Milliseconds life, const HttpImposter::Handler& answer) {
     HttpImposter server(answer);
     const ServiceAccess service(environment, {.url = "http://" + server.host(), .cluster = "c", .token = Secret("t")});
     std::jthread ends([&] {
       const SteadyTime limit = test.clock.steady() + Seconds(50);
-      while (kube.stored(kube::types::namespaces, "", "assisted-installer") && test.clock.steady() < limit) {
-        std::this_thread::sleep_for(Milliseconds(20));
-      }
+      while (!is_done() && test.clock.steady() < limit) std::this_thread::sleep_for(Milliseconds(20));
       test.stop.request_stop();
     });
-    (void)run_controller(environment, kube, service,
-                         {.until = test.clock.now() + std::chrono::hours(1), .pod = "", .between_looks = Milliseconds(50)});
+    (void)run_controller(
+        environment, kube, service,
+        {.until = test.clock.now() + life, .pod = "", .between_looks = Milliseconds(50), .patience = Milliseconds(200)});
     journal = server.journal();
-    EXPECT_FALSE(kube.stored(kube::types::namespaces, "", "assisted-installer"));
+    EXPECT_TRUE(is_done());
+  }
+
+  std::string reported(const char* key) const {
+    const auto object = kube.stored(kube::types::config_maps, "assisted-installer", "assisted-installer-controller-report");
+    return object ? text_of(*object, {"data", key}) : "";
   }
 
   int count(const std::string& line) const {
@@ -93,6 +108,32 @@ TEST_F(ControllerTest, ReportsANodeAndEndsWithTheInstallation) {
 TEST_F(ControllerTest, EndsWhenTheServiceForgetsTheCluster) {
   run([&](const Seen&) -> Reply { return {.status = 404, .body = R"({"reason": "no such object"})"}; });
   EXPECT_GE(count("GET /api/assisted-install/v2/clusters/c"), 3);  // one refusal is not enough
+}
+
+TEST_F(ControllerTest, WithoutTheServicePeopleFindTheReportInTheCluster) {
+  std::atomic<bool> answers = false;
+  const auto service = [&](const Seen& seen) -> Reply {
+    if (!answers) return {.status = 503, .body = R"({"reason": "not now"})"};
+    if (seen.line().ends_with("/hosts")) return {.status = 200, .body = "[]"};
+    return {.status = 200, .body = R"({"id": "c", "status": "installing"})"};
+  };
+  const auto comes_and_goes = [&] {
+    if (reported("service").find("has not answered since 2") == 0) answers = true;
+    return reported("summary").find("answers again") != std::string::npos;
+  };
+  run_until(comes_and_goes, std::chrono::hours(1), service);
+  EXPECT_EQ(reported("service"), "") << "no part of the earlier report is left";
+  EXPECT_TRUE(kube.stored(kube::types::namespaces, "", "assisted-installer"));
+}
+
+TEST_F(ControllerTest, EndsWithoutTheServiceAndLeavesItsReport) {
+  run_until([&] { return !kube.stored(kube::types::deployments, "assisted-installer", "assisted-installer-controller"); },
+            Milliseconds(100), [](const Seen&) -> Reply { return {.status = 503, .body = "{}"}; });
+  EXPECT_TRUE(kube.stored(kube::types::namespaces, "", "assisted-installer"));
+  EXPECT_EQ(reported("controller"),
+            "has ended: the installation has taken too long (kubectl delete namespace assisted-installer removes what is left of "
+            "it)");
+  EXPECT_NE(reported("summary").find("not installed yet: there are no Nodes"), std::string::npos) << reported("summary");
 }
 
 TEST(ControllerArguments, TheTokenDoesNotCrossTheNetworkUnencrypted) {

@@ -1,5 +1,6 @@
 #include "components/assisted_controller/reports.h"
 
+#include "assist/controller.h"
 #include "assist/status.h"
 #include "base/text.h"
 #include "kube/conditions.h"
@@ -137,6 +138,42 @@ Report completion(const Json& cluster, bool is_success, const std::string& why) 
           .body = {{"is_success", is_success}, {"error_info", why}}};
 }
 
+std::string router_authority(const Snapshot& seen) {
+  const Json* found = seen.find(kube::types::config_maps, router_authority_space, router_authority_name);
+  return found ? text_of(*found, {"data", "ca-bundle.crt"}) : "";
+}
+
+// What keeps the operators from being complete.
+std::vector<std::string> missing_of_operators(const Snapshot& seen, const std::vector<OperatorState>& operators) {
+  std::vector<std::string> missing;
+  for (const OperatorState& each : operators) {
+    if (each.status != "available") missing.push_back(fmt::format("operator {} is {}: {}", each.name, each.status, each.info));
+  }
+  if (operators.size() < 2) missing.emplace_back("there are no ClusterOperators");
+  if (router_authority(seen).empty()) {
+    missing.push_back(fmt::format("ConfigMap {}/{} has no ca-bundle.crt", router_authority_space, router_authority_name));
+  }
+  return missing;
+}
+
+// What keeps the hosts from being nodes: those that the service named, and the Nodes that there are.
+std::vector<std::string> missing_of_nodes(const ServiceState& service, const Snapshot& seen) {
+  std::vector<std::string> missing;
+  if (service.hosts.is_array()) {
+    for (const Json& host : service.hosts.get_array()) {
+      if (!node_of(host, seen))
+        missing.push_back(fmt::format("host {} has no Node", to_utf8(text_of(host, {"requested_hostname"}))));
+    }
+  }
+  const std::vector<const Json*> nodes = seen.list(kube::types::nodes);
+  if (nodes.empty()) missing.emplace_back("there are no Nodes");
+  for (const Json* node : nodes) {
+    if (kube::condition_status(*node, "Ready") != "True")
+      missing.push_back(fmt::format("node {} is not Ready", kube::name_of(*node)));
+  }
+  return missing;
+}
+
 // The last part of an installation, when all hosts are nodes.
 void finalize(const Json& cluster, const Snapshot& seen, const std::vector<OperatorState>& operators, WallTime now,
               Decision& decision) {
@@ -144,22 +181,13 @@ void finalize(const Json& cluster, const Snapshot& seen, const std::vector<Opera
   if (text_of(cluster, {"progress", "finalizing_stage"}).empty()) {
     decision.reports.push_back(finalizing_stage(cluster, first_stage));
   }
-  std::vector<std::string> missing;
-  for (const OperatorState& each : operators) {
-    if (each.status != "available") missing.push_back(fmt::format("operator {} is {}: {}", each.name, each.status, each.info));
-  }
-  if (operators.size() < 2) missing.emplace_back("there are no ClusterOperators");
-  const Json* authority = seen.find(kube::types::config_maps, router_authority_space, router_authority_name);
-  const std::string bundle = authority ? text_of(*authority, {"data", "ca-bundle.crt"}) : "";
-  if (bundle.empty()) {
-    missing.push_back(fmt::format("ConfigMap {}/{} has no ca-bundle.crt", router_authority_space, router_authority_name));
-  }
+  const std::vector<std::string> missing = missing_of_operators(seen, operators);
   if (missing.empty()) {
     decision.reports.push_back(finalizing_stage(cluster, "Adding router ca"));
     decision.reports.push_back({.name = "sending the authority of the routers",
                                 .method = "POST",
                                 .path = cluster_path(cluster, "uploads/ingress-cert"),
-                                .body = Json(bundle)});
+                                .body = Json(router_authority(seen))});
     decision.reports.push_back(finalizing_stage(cluster, "Done"));
     decision.reports.push_back(completion(cluster, true, ""));
     return;
@@ -173,6 +201,32 @@ void finalize(const Json& cluster, const Snapshot& seen, const std::vector<Opera
 }
 
 }  // namespace
+
+JsonObject report_without_service(const ServiceState& service, const Snapshot& seen, const Silence& silence,
+                                  const std::string& end) {
+  const std::vector<OperatorState> states = states_of_operators(seen);
+  std::vector<std::string> missing = missing_of_nodes(service, seen), nodes, operators;
+  for (std::string& each : missing_of_operators(seen, states)) missing.push_back(std::move(each));
+  for (const Json* node : seen.list(kube::types::nodes)) {
+    nodes.push_back(
+        fmt::format("{}: {}", kube::name_of(*node), kube::condition_status(*node, "Ready") == "True" ? "Ready" : "not Ready"));
+  }
+  for (const OperatorState& each : states) operators.push_back(fmt::format("{}: {} {}", each.name, each.status, each.version));
+  return {{"summary", missing.empty() ? std::string("The cluster is installed.")
+                                      : fmt::format("The cluster is not installed yet: {}", to_utf8(join(missing, "; ")))},
+          {"service", fmt::format("has not answered since {}: {}", to_rfc3339(silence.since), to_utf8(silence.reason))},
+          {"controller", end.empty() ? std::string("waits for the service, to report this")
+                                     : fmt::format("has ended: {} (kubectl delete namespace {} removes what is left of it)", end,
+                                                   assist::controller_space)},
+          {"nodes", to_utf8(join(nodes, "\n"))},
+          {"operators", to_utf8(join(operators, "\n"))}};
+}
+
+JsonObject report_with_service() {
+  JsonObject report = {{"summary", "The service of the installation answers again, and has the state of this cluster."}};
+  for (const char* gone : {"service", "controller", "nodes", "operators"}) report[gone] = nullptr;  // a merge patch removes them
+  return report;
+}
 
 Decision decide(const ServiceState& service, const Snapshot& seen, WallTime now, WallTime until) {
   if (!service.closed_because.empty()) return {.over_because = service.closed_because};

@@ -48,6 +48,24 @@ struct Decision {
 //   until  when the controller ends in any case
 Decision decide(const ServiceState& service, const Snapshot& seen, WallTime now, WallTime until);
 
+// The service does not answer, for longer than the controller waits with patience.
+struct Silence {
+  WallTime since{};
+  std::string reason;
+
+  bool operator==(const Silence&) const = default;
+};
+
+// The data of ConfigMap assist::controller_report_name: what a person needs to know of the installation without the service.
+//
+//   service  what it answered last; its hosts may be missing
+//   end      why the controller has ended; empty: it waits for the service
+JsonObject report_without_service(const ServiceState& service, const Snapshot& seen, const Silence& silence,
+                                  const std::string& end);
+
+// The same when the service answers again.
+JsonObject report_with_service();
+
 inline constexpr std::string_view router_authority_space = "openshift-config-managed";
 inline constexpr std::string_view router_authority_name = "default-ingress-cert";
 

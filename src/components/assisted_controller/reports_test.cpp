@@ -193,5 +193,29 @@ TEST_F(Reports, IsOver) {
   EXPECT_EQ(decision().over_because, service.closed_because);
 }
 
+TEST_F(Reports, PeopleReadTheStateWithoutTheService) {
+  const Silence silence{.since = now, .reason = "connection refused"};
+  make_available();
+  view.put(node("host-0", "True"));
+  view.put(node("host-1", "False"));
+  add(host("host-0", "Joined"));
+  JsonObject report = report_without_service(service, view.snapshot(), silence, "");
+  EXPECT_EQ(text_of(report, {"summary"}), "The cluster is not installed yet: node host-1 is not Ready");
+  EXPECT_EQ(text_of(report, {"service"}), "has not answered since 2026-11-27T12:00:00Z: connection refused");
+  EXPECT_EQ(text_of(report, {"nodes"}), "host-0: Ready\nhost-1: not Ready");
+  EXPECT_EQ(text_of(report, {"operators"}), "cvo: available 4.20.1\netcd: available 4.20.1");
+  view.put(node("host-1", "True"));
+  report = report_without_service(service, view.snapshot(), silence, "its credential has ended");
+  EXPECT_EQ(text_of(report, {"summary"}), "The cluster is installed.");
+  EXPECT_EQ(text_of(report, {"controller"}).find("has ended: its credential has ended"), 0u);
+  // Each part of a report goes when the service answers again.
+  const JsonObject again = report_with_service();
+  for (const auto& member : report) EXPECT_TRUE(again.contains(member.key())) << std::string(member.key());
+  add(host("host-9", "Rebooting"));
+  service.hosts.get_array().back().get_object()["inventory"] = "";
+  report = report_without_service({.cluster = {}, .hosts = service.hosts, .closed_because = ""}, view.snapshot(), silence, "");
+  EXPECT_EQ(text_of(report, {"summary"}), "The cluster is not installed yet: host host-9 has no Node");
+}
+
 }  // namespace
 }  // namespace slipway::components::assisted_controller

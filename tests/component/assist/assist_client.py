@@ -33,13 +33,15 @@ class Refused(Exception):
 
 
 class Service:
-    def __init__(self, folder, *options, port=None):
+    def __init__(self, folder, *options, port=None, prefix=()):
+        """prefix: a program that runs the service, for instance in another mount namespace"""
         self.folder, self.options, self.process, self.port = folder, options, None, port or free_port()
+        self.prefix = prefix
         self.log = open(folder.parent / "service.log", "ab")
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen([BIN / "slipway-assist", "serve", "--state", self.folder, "--port", str(self.port), *self.options],
+        self.process = subprocess.Popen([*self.prefix, BIN / "slipway-assist", "serve", "--state", self.folder, "--port", str(self.port), *self.options],
                                         stdout=subprocess.PIPE, stderr=self.log)
         line = self.process.stdout.readline().decode()
         assert line.startswith("listening on "), f"{line!r} (status {self.process.poll()})"

@@ -1,5 +1,6 @@
 """The service of assisted installations, with scripted hosts: an installation during which the service is killed again and again,
 tokens, requests that are wrong, hosts that are not what they seem."""
+import base64
 import gzip
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import subprocess
 import threading
 import time
+import urllib.parse
 import uuid
 
 import pytest
@@ -219,6 +221,53 @@ def test_page_is_served_and_other_sites_are_refused(service, lab):
     for origin, wanted in ((f"https://127.0.0.1:{service.port}", 200), ("https://example.com", 403), ("null", 403)):
         assert service.raw("GET", f"{PREFIX}/clusters", headers={**token, "Origin": origin})[0] == wanted
     assert service.raw("GET", "/", headers={"Origin": "https://example.com"})[0] == 403
+
+
+def test_logins_of_proxies_are_taken_and_never_shown(service, lab):
+    login, shown = "http://joe:hunter2@proxy.example.com:3128", "http://proxy.example.com:3128"
+    env, cluster = f"/infra-envs/{lab.infra_env}", f"/clusters/{lab.id}"
+    config = f"{env}/downloads/files?file_name=discovery.ign"
+    made = service.call("POST", "/infra-envs", {"name": "other", "pull_secret": PULL_SECRET, "proxy": {"http_proxy": login}})
+    assert made["proxy"] == {"http_proxy": shown}
+    changed = service.call("PATCH", env, {"proxy": {"http_proxy": login, "https_proxy": shown, "no_proxy": "example.com"}})
+    assert changed["proxy"] == {"http_proxy": shown, "https_proxy": shown, "no_proxy": "example.com"}
+    assert "hunter2" in proxies_of(service, config), "hosts need it"
+    service.call("PATCH", env, {"proxy": changed["proxy"]})  # as a client that changes what it has read
+    assert "hunter2" in proxies_of(service, config)
+    service.call("PATCH", env, {"proxy": {"http_proxy": "http://other.example.com:3128"}})
+    assert "hunter2" not in proxies_of(service, config)
+    assert "hunter2" not in refusal(400, service.call, "PATCH", env, {"proxy": {"http_proxy": "joe:hunter2@proxy"}})
+    assert service.call("PATCH", cluster, {"http_proxy": login})["http_proxy"] == shown
+    service.call("PATCH", f"{cluster}/install-config", json.dumps({"proxy": {"httpsProxy": login}}))
+    for path in (cluster, f"{cluster}/install-config", env, "/infra-envs", "/clusters", "/events"):
+        text = json.dumps(service.get(path))
+        assert "hunter2" not in text and "YTpi" not in text, path
+
+
+def proxies_of(service, path):
+    files = {each["path"]: each["contents"]["source"] for each in service.get(path)["storage"]["files"]}
+    source = files["/etc/systemd/system.conf.d/10-default-env.conf"]
+    return base64.b64decode(source.split("base64,")[1]).decode() if "base64," in source else urllib.parse.unquote(source)
+
+
+def test_streams_end_with_their_token(service, lab):
+    def stream_of(life):
+        user = service.call("POST", "/tokens", {"kind": "user", "cluster_id": lab.id, "expires_in": life})
+        connection = service.connection(timeout=30)
+        connection.request("GET", f"{PREFIX}/events/stream?changes=true", headers={"X-Secret-Key": user["token"]})
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.readline().startswith(b": events")
+        return user["id"], answer
+
+    revoked, first = stream_of("1h")
+    _, short = stream_of("2s")
+    _, lasting = stream_of("1h")
+    service.call("DELETE", f"/tokens/{revoked}")
+    for each in (first, short):
+        each.read()  # to its end, or the time limit of the connection
+    service.call("PUT", f"/clusters/{lab.id}/ui-settings", "seen")
+    while (line := lasting.readline().decode()).strip() != f'data: {{"cluster_id":"{lab.id}"}}':
+        assert line, "the stream of a token that is valid ended"
 
 
 def test_tokens_open_one_object_only(service, lab, tmp_path):

@@ -208,6 +208,7 @@ def test_without_a_live_image(tmp_path):
     try:
         infra_env = new_infra_env(service)
         assert "--live-image" in refusal(404, service.get, f"/infra-envs/{infra_env}/downloads/image-url")
+        assert "no live image to serve" in (tmp_path / "service.log").read_text()
         assert service.raw("GET", f"/images/{infra_env}")[0] == 404
         assert service.get(f"/infra-envs/{infra_env}/downloads/files?file_name=discovery.ign")["ignition"]
     finally:

@@ -95,7 +95,7 @@ def apply_manifests(plane, files):
 class Controller:
     """The program of the Deployment, with its arguments, its Secret and the account of its pod."""
 
-    def __init__(self, plane, files):
+    def __init__(self, plane, files, *options):
         self.plane = plane
         deployment = yaml.safe_load(files["/opt/openshift/assisted-installer-controller.yaml"].replace("{{CONTROLLER_IMAGE}}", "unused"))
         [container] = deployment["spec"]["template"]["spec"]["containers"]
@@ -112,7 +112,7 @@ class Controller:
         if not program.exists():
             program.symlink_to(BIN / "slipway-operator")
         words = [word.replace("/etc/assisted-installer-controller", str(mounted)) for word in container["args"]]
-        self.command = [program, *container["command"][1:], *words, f"--kubeconfig={plane.folder}/controller.kubeconfig"]
+        self.command = [program, *container["command"][1:], *words, f"--kubeconfig={plane.folder}/controller.kubeconfig", *options]
         self.start()
 
     def start(self):
@@ -194,6 +194,34 @@ def test_a_cluster_is_installed(service, plane, tmp_path):
     log = (plane.folder / f"{CONTROLLER}.log").read_text()
     assert "the installation is over: the cluster is installed" in log and "error" not in log, log
     assert base64.b64decode(yaml.safe_load(files["/opt/openshift/openshift/99_assisted-installer-controller_7_secret.yaml"])["data"]["token"]).decode() not in log
+
+
+def test_without_the_service_the_report_is_in_the_cluster(service, plane, tmp_path):
+    lab = Lab(service, tmp_path)
+    files = begin_installation(lab)
+    apply_manifests(plane, files)
+
+    def report():
+        return plane.get("configmap", f"{CONTROLLER}-report", "-n", SPACE)["data"]
+
+    assert report() == {"summary": "The service of the installation has the state of this cluster."}
+    service.kill()
+    controller = Controller(plane, files, "--patience=2s")
+    plane.until("a report", lambda: "has not answered since" in report().get("service", ""))
+    assert report()["controller"] == "waits for the service, to report this" and "there are no Nodes" in report()["summary"]
+    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
+    plane.until("a report of the Node", lambda: report()["nodes"] == "host-0: not Ready")
+    service.start()
+    plane.until("a report that the service answers", lambda: "answers again" in report()["summary"])
+    plane.until("a host that is Joined", lambda: lab.hosts[0].view()["progress"]["current_stage"] == "Joined")
+    controller.kill()
+    service.kill()
+    controller.command.append("--until=2020-01-01T00:00:00Z")  # the end of its credential
+    controller.start()
+    plane.until("the end", lambda: "has ended: the installation has taken too long" in report().get("controller", ""))
+    plane.until("no more work", lambda: f"see ConfigMap {SPACE}/{CONTROLLER}-report" in (plane.folder / f"{CONTROLLER}.log").read_text())
+    assert not is_removed(plane), "the report stays"
+    service.start()
 
 
 def test_a_cancelled_installation_leaves_no_controller(service, plane, tmp_path):

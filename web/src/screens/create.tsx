@@ -7,13 +7,15 @@ import { problemOfDomain, problemOfName, problemOfPullSecret } from '../logic/fo
 import { hashOf } from '../logic/route.ts';
 import { Field, Problem } from '../parts/basics.tsx';
 
+// As the check sufficient-masters-count of the service.
+const whyNotOneHost = 'a cluster with one master cannot be installed: its bootstrap needs another master.';
+
 export function CreateScreen() {
   const client = useClient();
   const [versions, setVersions] = useState<string[]>([]);
   const [name, setName] = useState('');
   const [domain, setDomain] = useState('');
   const [version, setVersion] = useState('');
-  const [masters, setMasters] = useState(3);
   const [secret, setSecret] = useState('');
   const [key, setKey] = useState('');
   const [problem, setProblem] = useState<Refused>();
@@ -40,7 +42,7 @@ export function CreateScreen() {
           name,
           base_dns_domain: domain,
           openshift_version: version,
-          control_plane_count: masters,
+          control_plane_count: 3,
           pull_secret: secret,
           ...(key ? { ssh_public_key: key } : {}),
         });
@@ -85,8 +87,8 @@ export function CreateScreen() {
             </FormSelect>
           </FormGroup>
           <FormGroup role="radiogroup" label="Control plane" fieldId="masters" isStack>
-            <Radio id="masters-3" name="masters" label="3 hosts" description="The cluster survives the loss of one host." isChecked={masters === 3} onChange={() => setMasters(3)} />
-            <Radio id="masters-1" name="masters" label="1 host" description="A single node: for places with one machine." isChecked={masters === 1} onChange={() => setMasters(1)} />
+            <Radio id="masters-3" name="masters" label="3 hosts" description="The cluster survives the loss of one host." isChecked />
+            <Radio id="masters-1" name="masters" label="1 host" description={`Not available: ${whyNotOneHost}`} isDisabled isChecked={false} />
           </FormGroup>
           <Field
             id="pull-secret"
