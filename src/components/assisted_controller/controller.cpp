@@ -61,8 +61,14 @@ class Controller {
     const std::optional<ServiceState> state = state_.with_lock([](const auto& last) { return last; });
     if (has_left_) return plan;
     plan.replan_by(options_.until);
-    if (!state && now < options_.until) return plan;
-    const Decision decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
+    Decision decision;
+    if (service_has_left(seen, options_.service_host)) {
+      decision.over_because = fmt::format("{}, which carried the service, is a node", options_.service_host);
+    } else if (state || now >= options_.until) {
+      decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
+    } else {
+      return plan;
+    }
     const Task owning{"making its roles dependents of its namespace", [this](const auto& c) { return own_roles(c); }};
     if (decision.is_over()) {
       if (!is_owned_) plan.tasks.push_back(owning);
@@ -180,6 +186,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
                                        {.name = "until", .required = true},
                                        {.name = "token-file"},
                                        {.name = "cacert"},
+                                       {.name = "service-host"},
                                        {.name = "kubeconfig"}},
                                       arguments));
   const net::Url url = TRY(net::parse_url(flags.text("url")).context("--url"));
@@ -199,7 +206,8 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   kube::Client api(environment.http, access);
   const ServiceAccess service(environment, std::move(options));
   const Result<> ended =
-      run_controller(environment, api, service, {.until = until, .pod = sys::environment_variable("POD_NAME")});
+      run_controller(environment, api, service,
+                     {.until = until, .pod = sys::environment_variable("POD_NAME"), .service_host = flags.text("service-host")});
   // A requested stop is not a failure.
   if (!ended.ok() && environment.context.stop.stop_requested()) return Ok{};
   return ended;

@@ -15,6 +15,7 @@ struct ControllerOptions {
   WallTime until{};                    // the end of its credential
   std::string pod{};                   // its own, whose log it sends; empty: none
   Milliseconds between_looks{10'000};  // at the service, if nothing changes
+  std::string service_host{};          // name of the host of the cluster that carries the service; empty: another machine
 };
 
 // errors  denied: the cluster refuses a watch; cancelled
@@ -23,7 +24,7 @@ Result<> run_controller(const Environment& environment, kube::Api& api, const Se
                         const ControllerOptions& options);
 
 // assisted-installer-controller start --url=URL --cluster-id=ID --until=TIME [--token-file=FILE] [--cacert=FILE]
-// [--kubeconfig=FILE]
+// [--service-host=NAME] [--kubeconfig=FILE]
 //
 // TIME is as in "2026-11-27T12:00:00Z". errors: also invalid: arguments
 Result<> run_start(const Environment& environment, const Arguments& arguments);

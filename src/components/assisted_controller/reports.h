@@ -48,6 +48,11 @@ struct Decision {
 //   until  when the controller ends in any case
 Decision decide(const ServiceState& service, const Snapshot& seen, WallTime now, WallTime until);
 
+// Whether the host that carried the service has become a node of the cluster: nobody takes reports any more.
+//
+//   host  its name; empty: the service runs on another machine
+bool service_has_left(const Snapshot& seen, std::string_view host);
+
 inline constexpr std::string_view router_authority_space = "openshift-config-managed";
 inline constexpr std::string_view router_authority_name = "default-ingress-cert";
 
