@@ -172,7 +172,8 @@ Result<RendezvousImage> make_rendezvous_image(const config::InstallConfig& insta
   made.cluster.settings = cluster_settings(install, agent);
   apply_settings(made.cluster.cluster, made.cluster.settings);
   made.cluster.created = made.cluster.updated = made.cluster.status_since = now;
-  made.infra_env = {.id = TRY(sys::random_uuid(random)),
+  std::string infra_env_id = TRY(sys::random_uuid(random));
+  made.infra_env = {.id = std::move(infra_env_id),
                     .name = install.name,
                     .cluster = made.cluster.cluster.id,
                     .settings = infra_env_settings(install, agent),
