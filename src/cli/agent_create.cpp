@@ -100,8 +100,8 @@ Result<> create_template(const Environment& environment, const Arguments& argume
 Command agent_create_image_command() {
   std::vector<Option> options = {{.name = "--live-image",
                                   .value = "FILE",
-                                  .help = "the live image of the machine OS, made with `slipway image create --platform metal --format "
-                                          "iso --with-disk-image`",
+                                  .help = "the live image that the config is put into, made with image create --platform metal "
+                                          "--format iso --with-disk-image",
                                   .required = true}};
   std::ranges::move(asset_input_options(), std::back_inserter(options));
   options.push_back(strict_option());

@@ -20,7 +20,8 @@ Error both(const Error& one, const Error& other) {
 Result<AgentFiles> read(const Environment& environment, const std::string& folder, bool strict) {
   const std::optional<std::string> text = TRY(environment.files.read_if_exists(in(folder, agent_config_file)));
   if (!text) {
-    return error(Code::not_found, "{}: not found in this directory (`slipway agent create agent-config-template` makes an example)",
+    return error(Code::not_found,
+                 "{}: not found in this directory (`slipway agent create agent-config-template` makes an example)",
                  agent_config_file);
   }
   // The install-config may need the hosts, and the agent-config is checked against the install-config.

@@ -1,5 +1,5 @@
-// The files of an agent-based installation in its asset directory: install-config.yaml and agent-config.yaml of the user, and what
-// `agent create image` writes for the commands that follow.
+// The files of an agent-based installation in its asset directory: install-config.yaml and agent-config.yaml of the user, and
+// what `agent create image` writes for the commands that follow.
 #pragma once
 
 #include "assets/plan.h"

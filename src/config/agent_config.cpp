@@ -182,7 +182,9 @@ void check_address(const Section& top, const InstallConfig& install) {
 }
 
 void check_counts(const Section& top, const AgentConfig& config, const InstallConfig& install) {
-  const auto count = [&](std::string_view role) { return static_cast<int>(std::ranges::count(config.hosts, role, &AgentHost::role)); };
+  const auto count = [&](std::string_view role) {
+    return static_cast<int>(std::ranges::count(config.hosts, role, &AgentHost::role));
+  };
   const int hosts = static_cast<int>(config.hosts.size()), masters = install.control_plane.replicas,
             workers = install.compute_replicas();
   if (count("master") > masters) {

@@ -101,14 +101,15 @@ TEST(AgentConfig, SaysWhatIsWrongAndWhere) {
       {"rendezvousIP: 10.0.0.1\nhosts:\n- interfaces:\n  - macAddress: '52:54:00:00:00:01'\n"
        "- interfaces:\n  - macAddress: 52-54-00-00-00-01\n",
        "a:9:5: error: hosts[1].interfaces[0].macAddress: duplicate of hosts[0].interfaces[0].macAddress (must be unique)\n"},
-      {"rendezvousIP: 10.0.0.1\nhosts:\n- interfaces:\n  - macAddress: '52:54:00:00:00:01'\n  rootDeviceHints:\n    wwnWithExtension: x\n",
+      {"rendezvousIP: 10.0.0.1\nhosts:\n- interfaces:\n  - macAddress: '52:54:00:00:00:01'\n  rootDeviceHints:\n"
+       "    wwnWithExtension: x\n",
        "a:9:5: error: hosts[0].rootDeviceHints.wwnWithExtension: is not supported (use wwn, serialNumber or deviceName)\n"},
       {"rendezvousIP: 10.0.0.1\nhosts:\n- interfaces:\n  - {name: eth0, macAddress: '52:54:00:00:00:01'}\n  networkConfig: []\n",
        "a:8:3: error: hosts[0].networkConfig: must be a mapping in nmstate format, got a list\n"},
       {"rendezvousIP: 10.0.0.1\nhosts:\n- role: worker\n  interfaces:\n  - {name: eth0, macAddress: '52:54:00:00:00:01'}\n"
        "  networkConfig: {interfaces: [{name: eth0, ipv4: {address: [{ip: 10.0.0.1, prefix-length: 24}]}}]}\n",
-       "a:6:3: error: hosts[0].role: the host with the rendezvousIP 10.0.0.1 becomes a master (use master, or the address of another "
-       "host)\n"},
+       "a:6:3: error: hosts[0].role: the host with the rendezvousIP 10.0.0.1 becomes a master (use master, or the address of "
+       "another host)\n"},
   };
   for (const Case& each : cases) {
     EXPECT_EQ(check_agent_config(in_full(each.added), "a", nullptr).findings.to_text(), each.says) << each.added;
@@ -127,7 +128,8 @@ TEST(AgentConfig, TellsWhatTheCheckOfNetworksSays) {
     return std::vector<std::string>{fmt::format("'ovs-bridge' of {} is not supported", host.interfaces.at(0).name)};
   };
   const auto checked = check_agent_config(
-      in_full("rendezvousIP: 10.0.0.1\nhosts:\n- interfaces:\n  - {name: eth0, macAddress: '52:54:00:00:00:01'}\n  networkConfig: {}\n"),
+      in_full("rendezvousIP: 10.0.0.1\nhosts:\n- interfaces:\n  - {name: eth0, macAddress: '52:54:00:00:00:01'}\n"
+              "  networkConfig: {}\n"),
       "a", check);
   EXPECT_EQ(checked.findings.to_text(), "a:8:3: error: hosts[0].networkConfig: 'ovs-bridge' of eth0 is not supported\n");
 }
@@ -165,9 +167,10 @@ TEST(AgentConfig, FitsTheInstallConfig) {
   EXPECT_EQ(says(four_hosts, install_config(replaced(without, "worker, replicas: 1", "worker, replicas: 0"), {})),
             "a:5:1: error: hosts: 1 have role worker, but compute[0].replicas of install-config.yaml is 0\n"
             "a:5:1: error: hosts: has 4, but install-config.yaml has 3 masters and 0 workers\n");
-  EXPECT_EQ(says("rendezvousIP: 192.168.126.10\n", install_config(replaced(without, "master, replicas: 3", "master, replicas: 1"), {})),
-            "install-config.yaml: error: controlPlane.replicas: a single node is not supported: its bootstrap cannot move to another "
-            "master (use 3, or create single-node-ignition-config)\n");
+  const std::string single = replaced(without, "master, replicas: 3", "master, replicas: 1");
+  EXPECT_EQ(says("rendezvousIP: 192.168.126.10\n", install_config(single, {})),
+            "install-config.yaml: error: controlPlane.replicas: a single node is not supported: its bootstrap cannot move to "
+            "another master (use 3, or create single-node-ignition-config)\n");
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ struct DiscoveryInputs {
 // errors: invalid: the static networks
 Result<ignition::Config> discovery_config(const InfraEnvRecord& record, const DiscoveryInputs& inputs);
 
-// The Ignition config of a discovery image: the same, with the user's own config merged over it. errors: invalid: the user's config
+// The Ignition config of a discovery image: the same, with the user's own config merged over it.
+// errors: also invalid: the user's config
 Result<std::string> discovery_ignition(const InfraEnvRecord& record, const DiscoveryInputs& inputs);
 
 // The config of the installed system: that of the role, with the name of the host and the user's own config merged over it.

@@ -35,7 +35,8 @@ bool is_at(const assist::Host& host, const net::IpAddress& address) {
 const PlannedHost* planned_of(const RendezvousConfig& config, const assist::Host& host) {
   for (const PlannedHost& planned : config.hosts) {
     for (const assist::Interface& interface : host.inventory->interfaces) {
-      if (std::ranges::find(planned.mac_addresses, to_lower(interface.mac_address)) != planned.mac_addresses.end()) return &planned;
+      const std::string mac = to_lower(interface.mac_address);
+      if (std::ranges::find(planned.mac_addresses, mac) != planned.mac_addresses.end()) return &planned;
     }
   }
   return nullptr;
@@ -198,7 +199,8 @@ Milliseconds RendezvousDriver::drive(Core& core) {
   if (now < next_start_) return std::chrono::duration_cast<Milliseconds>(next_start_ - now);
   next_start_ = now + between_attempts;
   const Result<> started = start(core, id, plan.bootstrap);
-  say(core, started.ok() ? "the installation starts" : fmt::format("the installation cannot start: {}", started.error().message()));
+  say(core, started.ok() ? "the installation starts"
+                         : fmt::format("the installation cannot start: {}", started.error().message()));
   return between_attempts;
 }
 

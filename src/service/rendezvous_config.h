@@ -1,4 +1,4 @@
-// The config of an agent-based installation: one image makes hosts boot, and one of them, at the rendezvous address, also runs the
+// The config of an agent-based installation: hosts boot one image, and one of them, at the rendezvous address, also runs the
 // service. What the service would be told by requests is in the image: its records, tokens and certificate, and the Ignition
 // configs of the cluster. All but the reading is pure.
 #pragma once

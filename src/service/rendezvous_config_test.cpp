@@ -40,10 +40,13 @@ config::AgentConfig agent_config() {
   config::AgentHost host{.hostname = "m0", .role = "master", .interfaces = {{"eth0", "52:54:00:00:00:01"}}};
   host.root_device_hints = {{"deviceName", "/dev/vda"}};
   host.network_config = {{"interfaces", JsonArray{Json{{"name", "eth0"}, {"type", "ethernet"}, {"state", "up"}}}}};
-  return {.rendezvous_ip = "192.168.126.11", .hosts = {host, {.interfaces = {{"", "52:54:00:00:00:02"}}}}, .time_servers = {"a", "b"}};
+  return {.rendezvous_ip = "192.168.126.11",
+          .hosts = {host, {.interfaces = {{"", "52:54:00:00:00:02"}}}},
+          .time_servers = {"a", "b"}};
 }
 
-const InstallationFiles files = {{"bootstrap.ign", "BOOTSTRAP"}, {"kubeconfig", "KUBECONFIG"}, {kubeconfig_without_routers, "KUBECONFIG"}};
+const InstallationFiles files = {
+    {"bootstrap.ign", "BOOTSTRAP"}, {"kubeconfig", "KUBECONFIG"}, {kubeconfig_without_routers, "KUBECONFIG"}};
 
 class RendezvousImageTest : public testing::Test {
  protected:
