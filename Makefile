@@ -4,7 +4,7 @@ build := $(CURDIR)/build
 programs := $(build)/cpp/release/bin
 release := $(build)/release
 
-.PHONY: programs payload release-key dist demo demo-destroy demo-assisted demo-assisted-destroy check test test-long bench bench-install bench-assist fuzz packages help
+.PHONY: programs payload release-key dist demo demo-destroy demo-assisted demo-assisted-destroy demo-agent-based demo-agent-based-destroy check test test-long bench bench-install bench-assist fuzz packages help
 .DEFAULT_GOAL := programs
 
 programs: packages ## build the C++ programs, optimized, in build/cpp/release/bin
@@ -32,6 +32,12 @@ demo-assisted: payload ## build everything and install a cluster on three local 
 
 demo-assisted-destroy: ## remove the cluster and the service of demo-assisted
 	@tools/demo-assisted --destroy $(programs) $(release)
+
+demo-agent-based: payload ## build everything and install a cluster on three local machines that boot one image, without a service of yours
+	@tools/demo-agent-based $(programs) $(release)
+
+demo-agent-based-destroy: ## remove the cluster of demo-agent-based
+	@tools/demo-agent-based --destroy $(programs) $(release)
 
 check: packages ## what to run before each commit: builds what changed, runs the tests that need no payload
 	@tools/check

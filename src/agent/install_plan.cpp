@@ -2,6 +2,8 @@
 
 #include "agent/disk_checks.h"
 #include "agent/units.h"
+#include "assist/status.h"
+#include "assist/steps.h"
 #include "base/findings.h"
 #include "base/text.h"
 
@@ -47,6 +49,7 @@ Result<InstallRequest> parse_install_request(const Json& arguments, const std::v
       findings.error({}, "control_plane_count", "role bootstrap needs the number of masters");
     }
     request.masters_needed = std::min(masters - 1, most_masters_needed);
+    request.waits_for_hosts = is_true(arguments, {assist::waits_for_hosts});
   } else if (request.role != "master" && request.role != "worker") {
     findings.error({}, "role", "must be master, worker or bootstrap, is '{}'", to_utf8(request.role));
   }
@@ -71,7 +74,7 @@ std::optional<LocalDisk> local_disk_of(std::string_view command_line) {
   return disk;
 }
 
-std::vector<InstallStage> install_stages(std::string_view role, bool is_local_machine) {
+std::vector<InstallStage> install_stages(const InstallRequest& request, bool is_local_machine) {
   std::vector<InstallStage> stages;
   const auto add = [&](std::string name, std::string_view reports, Work work) {
     std::vector<std::string> needs;
@@ -79,7 +82,7 @@ std::vector<InstallStage> install_stages(std::string_view role, bool is_local_ma
     stages.push_back({std::move(name), reports, work, std::move(needs)});
   };
   add("start", "Starting installation", Work::none);
-  const bool is_bootstrap = role == "bootstrap";
+  const bool is_bootstrap = request.role == "bootstrap";
   if (is_bootstrap) {
     add("fetch-bootstrap-config", "", Work::fetch_bootstrap_config);
     add("plan-live-config", "", Work::plan_live_config);
@@ -95,12 +98,13 @@ std::vector<InstallStage> install_stages(std::string_view role, bool is_local_ma
     add("add-config", "", Work::add_config);
     add("write-disk", "", Work::write_disk);
   }
-  if (role == "worker") add("wait-for-masters", "Waiting for control plane", Work::wait_for_masters);
+  if (request.role == "worker") add("wait-for-masters", "Waiting for control plane", Work::wait_for_masters);
   if (is_bootstrap) {
     add("wait-for-ready-masters", "Waiting for control plane", Work::wait_for_ready_masters);
     stages.back().needs.emplace_back("start-bootstrap");
     add("wait-for-bootkube", "Waiting for bootkube", Work::wait_for_bootkube);
     add("wait-for-controller", "Waiting for controller", Work::wait_for_controller);
+    if (request.waits_for_hosts) add("wait-for-hosts", "Waiting for controller", Work::wait_for_hosts);
   }
   add("send-logs", "", Work::send_logs);
   add("reboot", "Rebooting", Work::reboot);
@@ -125,6 +129,20 @@ int count_masters_that_are_done(const Json& hosts) {
     return (role == "master" || role == "arbiter" || role == "bootstrap") &&
            text_of(host, {"progress", "current_stage"}) == "Done";
   }));
+}
+
+std::string hosts_that_need_the_service(const Json& hosts, std::string_view own) {
+  std::vector<std::string> found;
+  if (!hosts.is_array()) return "";
+  for (const Json& host : hosts.get_array()) {
+    const std::string id = text_of(host, {"id"}), name = text_of(host, {"requested_hostname"}),
+                      stage = text_of(host, {"progress", "current_stage"});
+    const auto status = assist::find_host_status(text_of(host, {"status"}));
+    const auto reached = assist::find_stage(stage);
+    if (id == own || status == assist::HostStatus::error || (reached && *reached >= assist::Stage::rebooting)) continue;
+    found.push_back(fmt::format("{} is in stage {}", to_utf8(name.empty() ? id : name), stage.empty() ? "none" : to_utf8(stage)));
+  }
+  return join(found, ", ");
 }
 
 bool are_added_later(const Json& hosts) {

@@ -19,6 +19,7 @@ struct InstallRequest {
   std::string role;        // "master", "worker", "bootstrap"
   std::string disk;        // path of the device, "/dev/sda"
   int masters_needed = 0;  // role bootstrap: masters that must be ready before this host becomes one
+  bool waits_for_hosts = false;  // role bootstrap: the service runs on this host, and the others need it until they restart
 
   bool operator==(const InstallRequest&) const = default;
 };
@@ -58,6 +59,7 @@ enum class Work {
   wait_for_ready_masters,
   wait_for_bootkube,
   wait_for_controller,
+  wait_for_hosts,
   send_logs,
   reboot,
 };
@@ -76,14 +78,19 @@ struct InstallStage {
 //   master     starts from its disk at once
 //   worker     first waits for two masters, because no master serves its config before, unless the cluster is installed
 //   bootstrap  starts the bootstrap of the cluster in the live system, while it writes its own disk as a master. When the cluster
-//              runs on the other masters, and its controller reports to the service, the host restarts as the last master
-std::vector<InstallStage> install_stages(std::string_view role, bool is_local_machine);
+//              runs on the other masters, and its controller reports to the service, the host restarts as the last master. If it
+//              carries the service, it first waits until the other hosts do not need the service any more
+std::vector<InstallStage> install_stages(const InstallRequest& request, bool is_local_machine);
 
 // The first byte of the partition "boot" in the output of `sfdisk --json IMAGE`. errors: invalid: there is none
 Result<std::uint64_t> boot_offset(std::string_view partition_table);
 
 // How many hosts of a cluster are control plane nodes that are done, in the answer of /v2/clusters/ID/hosts.
 int count_masters_that_are_done(const Json& hosts);
+
+// The hosts besides `own` that still need the service, in the same answer: those that have not restarted and have not failed.
+// "w0 is in stage Waiting for control plane"; empty: none.
+std::string hosts_that_need_the_service(const Json& hosts, std::string_view own);
 
 // Whether the hosts, in the same answer, are added to a cluster that is installed. Its masters are not among them.
 bool are_added_later(const Json& hosts);

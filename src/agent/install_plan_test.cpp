@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace slipway::agent {
@@ -57,13 +58,15 @@ TEST(InstallRequest, OfTheBootstrap) {
   EXPECT_EQ(with(3)->masters_needed, 2);
   EXPECT_EQ(with(5)->masters_needed, 2);
   EXPECT_EQ(with(2)->masters_needed, 1);
+  EXPECT_FALSE(with(3)->waits_for_hosts);
   EXPECT_NE(with(1).error().message().find("a single node is not supported"), std::string::npos);
   EXPECT_NE(with(nullptr).error().message().find("needs the number of masters"), std::string::npos);
 }
 
-std::vector<std::string> names(std::string_view role, bool is_local_machine = false) {
+std::vector<std::string> names(const std::string& role, bool is_local_machine = false, bool waits_for_hosts = false) {
   std::vector<std::string> found;
-  for (const InstallStage& stage : install_stages(role, is_local_machine)) {
+  const InstallRequest request{.cluster_id = "", .role = role, .disk = "", .waits_for_hosts = waits_for_hosts};
+  for (const InstallStage& stage : install_stages(request, is_local_machine)) {
     found.push_back(stage.name + (stage.reports.empty() ? "" : ": " + std::string(stage.reports)));
   }
   return found;
@@ -93,12 +96,34 @@ TEST(InstallStages, OfTheBootstrap) {
 
 TEST(InstallStages, TheDiskIsWrittenWhileTheBootstrapRuns) {
   std::map<std::string, std::vector<std::string>> needs;
-  for (const InstallStage& stage : install_stages("bootstrap", false)) needs[stage.name] = stage.needs;
+  const InstallRequest request{.cluster_id = "", .role = "bootstrap", .disk = ""};
+  for (const InstallStage& stage : install_stages(request, false)) needs[stage.name] = stage.needs;
   EXPECT_EQ(needs["fetch-config"], (std::vector<std::string>{"start"}));
   EXPECT_EQ(needs["start-bootstrap"], (std::vector<std::string>{"apply-live-config"}));
   // It restarts only when both are done.
   EXPECT_EQ(needs["wait-for-ready-masters"], (std::vector<std::string>{"write-disk", "start-bootstrap"}));
   EXPECT_EQ(needs["reboot"], (std::vector<std::string>{"send-logs"}));
+}
+
+TEST(InstallStages, AHostWithTheServiceWaitsForTheOthers) {
+  const auto stages = names("bootstrap", true, true);
+  const auto waits = std::ranges::find(stages, "wait-for-hosts: Waiting for controller");
+  ASSERT_NE(waits, stages.end());
+  EXPECT_EQ(*(waits - 1), "wait-for-controller: Waiting for controller");
+  EXPECT_EQ(*(waits + 1), "send-logs");
+}
+
+TEST(Hosts, ThatNeedTheService) {
+  const Json hosts = json(R"([
+      {"id": "own", "status": "installing-in-progress", "progress": {"current_stage": "Waiting for controller"}},
+      {"id": "1", "status": "installing-in-progress", "progress": {"current_stage": "Rebooting"}},
+      {"id": "2", "status": "installed", "progress": {"current_stage": "Done"}},
+      {"id": "3", "status": "error", "progress": {"current_stage": "Installing"}},
+      {"id": "4", "requested_hostname": "w0", "status": "installing-in-progress",
+       "progress": {"current_stage": "Waiting for control plane"}},
+      {"id": "5", "status": "installing"}])");
+  EXPECT_EQ(hosts_that_need_the_service(hosts, "own"), "w0 is in stage Waiting for control plane, 5 is in stage none");
+  EXPECT_EQ(hosts_that_need_the_service(json("[]"), "own"), "");
 }
 
 TEST(InstallStages, OfALocalMachine) {

@@ -30,7 +30,8 @@ std::string text_of_request(const InstallRequest& request) {
   return emit_json(Json{{"cluster_id", request.cluster_id},
                         {"role", request.role},
                         {"disk", request.disk},
-                        {"masters_needed", request.masters_needed}},
+                        {"masters_needed", request.masters_needed},
+                        {"waits_for_hosts", request.waits_for_hosts}},
                    JsonStyle::compact);
 }
 
@@ -62,7 +63,7 @@ class Installation {
  private:
   std::vector<sys::Stage> stages() {
     std::vector<sys::Stage> stages;
-    for (const InstallStage& stage : install_stages(request_.role, local_disk_.has_value())) {
+    for (const InstallStage& stage : install_stages(request_, local_disk_.has_value())) {
       // With the context of the stage: when a stage fails, those beside it are asked to stop, and some would wait for ever.
       const auto work = [this, stage](const sys::Context& context) {
         const net::Environment own = environment_.with(context);
@@ -94,6 +95,7 @@ class Installation {
       case Work::wait_for_ready_masters: return bootstrap_.wait_for_ready_masters(request_.masters_needed, waits_for);
       case Work::wait_for_bootkube: return bootstrap_.wait_for_bootkube(waits_for);
       case Work::wait_for_controller: return bootstrap_.wait_for_controller(waits_for);
+      case Work::wait_for_hosts: return wait_for_hosts(waits_for);
       case Work::send_logs: return send_logs_if_possible(), Ok{};
       case Work::reboot: return reboot();
     }
@@ -190,16 +192,35 @@ class Installation {
     return Ok{};
   }
 
+  Result<Json> hosts_of_cluster() {
+    const net::Answer answer =
+        TRY(service_.fetch(environment_.context, fmt::format("/v2/clusters/{}/hosts", request_.cluster_id)));
+    return parse_json(answer.body, "hosts of the cluster");
+  }
+
   Result<> wait_for_masters() {
-    const std::string path = fmt::format("/v2/clusters/{}/hosts", request_.cluster_id);
     return sys::wait_for(
         environment_.context, "two masters", no_limit,
         [&]() -> Result<sys::Observation> {
-          const net::Answer answer = TRY(service_.fetch(environment_.context, path));
-          const Json hosts = TRY(parse_json(answer.body, "hosts of the cluster"));
+          const Json hosts = TRY(hosts_of_cluster());
           const int count = count_masters_that_are_done(hosts);
           if (count >= needed_masters || are_added_later(hosts)) return sys::Observation::done();
           return sys::Observation::not_yet("{} of {} are done", count, needed_masters);
+        },
+        nullptr, masters_pace);
+  }
+
+  // A report of the same text would begin the time limit of the stage again.
+  Result<> wait_for_hosts(const WaitReport& report) {
+    std::string reported;
+    return sys::wait_for(
+        environment_.context, "the other hosts", no_limit,
+        [&]() -> Result<sys::Observation> {
+          const std::string waiting = hosts_that_need_the_service(TRY(hosts_of_cluster()), service_.identity().host_id);
+          if (waiting.empty()) return sys::Observation::done();
+          if (waiting != reported) report(waiting);
+          reported = waiting;
+          return sys::Observation::not_yet("{}", waiting);
         },
         nullptr, masters_pace);
   }
@@ -229,7 +250,8 @@ Result<std::optional<InstallRequest>> recorded_request(sys::Files& files, const 
   return std::optional(InstallRequest{.cluster_id = text_of(request, {"cluster_id"}),
                                       .role = text_of(request, {"role"}),
                                       .disk = text_of(request, {"disk"}),
-                                      .masters_needed = integer_of(request, {"masters_needed"})});
+                                      .masters_needed = integer_of(request, {"masters_needed"}),
+                                      .waits_for_hosts = is_true(request, {"waits_for_hosts"})});
 }
 
 }  // namespace

@@ -124,6 +124,7 @@ Argument installation(const Scene& scene) {
                          {"openshift_version", scene.settings.openshift_version},
                          {"check_cvo", true},
                          {"disks_to_format", JsonArray{}}};
+  if (scene.settings.is_on_bootstrap_host && role == "bootstrap") argument[waits_for_hosts] = true;
   if (!scene.settings.installer_args.empty()) argument["installer_args"] = scene.settings.installer_args;
   return Json(std::move(argument));
 }

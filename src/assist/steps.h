@@ -35,9 +35,14 @@ struct StepSettings {
   std::string openshift_version{};
   std::string installer_image{};
   std::string controller_image{};
+  // The service runs on the host with the bootstrap, which must not restart while another host needs the service.
+  bool is_on_bootstrap_host = false;
 };
 
 Steps steps_of(const HostScene& scene, const StepSettings& settings);
+
+// Member of the argument of step `install`: the host restarts when no other host needs the service any more.
+inline constexpr std::string_view waits_for_hosts = "wait_for_hosts";
 
 // The name that must not resolve below the domain of a cluster.
 inline constexpr std::string_view wildcard_probe = "validateNoWildcardDNS";

@@ -92,6 +92,19 @@ TEST(Steps, HaveTheirArguments) {
   EXPECT_NE(lab.argument(installing, "install").find(R"("role":"bootstrap")"), std::string::npos);
 }
 
+TEST(Steps, OnlyTheHostOfTheServiceWaitsForTheOthers) {
+  Lab lab;
+  const auto waits = [&] {
+    return lab.argument(installing, "install").find(R"("wait_for_hosts":true)") != std::string::npos;
+  };
+  lab.hosts[0].is_bootstrap = true;
+  EXPECT_FALSE(waits());
+  lab.settings.is_on_bootstrap_host = true;
+  EXPECT_TRUE(waits());
+  lab.hosts[0].is_bootstrap = false;
+  EXPECT_FALSE(waits());
+}
+
 TEST(Steps, AreNotRepeatedWhenTheirResultStays) {
   Lab lab;
   lab.hosts[0].checks.disk_latency_ms["/dev/vda"] = 3;

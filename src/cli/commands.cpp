@@ -1,3 +1,4 @@
+#include "cli/agent_commands.h"
 #include "cli/analyze.h"
 #include "cli/cluster_commands.h"
 #include "cli/command.h"
@@ -19,6 +20,13 @@ namespace slipway::cli {
 
 std::span<const Command> commands() {
   static const std::vector<Command> table = {
+      {.words = "agent", .summary = "Install a cluster on hosts that boot one image, without a service that you run"},
+      {.words = "agent create", .summary = "Create the image, or an example of its config"},
+      agent_create_template_command(),
+      agent_create_image_command(),
+      {.words = "agent wait-for", .summary = "Wait for a milestone of such an installation"},
+      agent_wait_for_bootstrap_command(),
+      agent_wait_for_install_command(),
       analyze_command(),
       backup_command(),
       {.words = "completion", .summary = "Print shell completion scripts"},

@@ -1,12 +1,12 @@
-#include "cli/cluster_commands.h"
+#include "cli/wait_for.h"
 
 #include "assets/preview/known_secrets.h"
 #include "assets/store.h"
 #include "cli/asset_inputs.h"
+#include "cli/cluster_commands.h"
 #include "cli/cluster_directory.h"
 #include "cli/installing.h"
 #include "cli/local_options.h"
-#include "cluster/ready.h"
 
 namespace slipway::cli {
 
@@ -22,29 +22,11 @@ void warn_if_expired(const Environment& environment, const std::string& folder) 
       folder, to_rfc3339(end.value()->until), end.value()->certificate);
 }
 
-// Waits for a cluster of any platform, with the kubeconfig of its directory.
 Result<> wait_for(const Environment& environment, const Arguments& arguments, const std::string& folder,
                   std::vector<cluster::Condition> (*conditions)(const config::InstallConfig&)) {
   print_events(environment, arguments);
   const config::InstallConfig config = TRY(read_config(environment, folder));
-  kube::Client api = TRY(client_of(environment, folder).context("no cluster was created from this directory yet"));
-  OpenedProvider machines;
-  int pace = 1;
-  if (provider::has_provider(config.platform.type) && TRY(has_own_machines(environment, folder))) {
-    machines = TRY(open_machines(environment, arguments, new_cluster_directory(environment, folder, config)));
-    if (!machines->list(environment.context).ok()) machines.reset();
-    if (machines) pace = TRY(machines->pace(environment.context));
-  }
-  const cluster::Subject subject{
-      .machines = machines.get(), .config = &config, .api = &api, .secrets = assets::known_secrets(environment.files, folder)};
-  return installing(environment, folder, [&](cluster::FaultWatch& faults, cluster::Steps& steps) {
-    steps.set_pace(pace);
-    steps.set_image_mode(config.image_mode);
-    return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
-      return cluster::wait_for_all(
-          watched, api, conditions(config), [] { return std::string(); }, steps);
-    });
-  });
+  return wait_for_conditions(environment, arguments, folder, config, conditions(config));
 }
 
 Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arguments) {
@@ -61,15 +43,39 @@ Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arg
 Result<> wait_for_install(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
   TRY(wait_for(environment, arguments, folder, cluster::install_conditions));
+  return finish_installation(environment, folder);
+}
+
+}  // namespace
+
+Result<> wait_for_conditions(const Environment& environment, const Arguments& arguments, const std::string& folder,
+                             const config::InstallConfig& config, const std::vector<cluster::Condition>& conditions) {
+  kube::Client api = TRY(client_of(environment, folder).context("no cluster was created from this directory yet"));
+  OpenedProvider machines;
+  int pace = 1;
+  if (provider::has_provider(config.platform.type) && TRY(has_own_machines(environment, folder))) {
+    machines = TRY(open_machines(environment, arguments, new_cluster_directory(environment, folder, config)));
+    if (!machines->list(environment.context).ok()) machines.reset();
+    if (machines) pace = TRY(machines->pace(environment.context));
+  }
+  const cluster::Subject subject{
+      .machines = machines.get(), .config = &config, .api = &api, .secrets = assets::known_secrets(environment.files, folder)};
+  return installing(environment, folder, [&](cluster::FaultWatch& faults, cluster::Steps& steps) {
+    steps.set_pace(pace);
+    steps.set_image_mode(config.image_mode);
+    return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
+      return cluster::wait_for_all(
+          watched, api, conditions, [] { return std::string(); }, steps);
+    });
+  });
+}
+
+Result<> finish_installation(const Environment& environment, const std::string& folder) {
   TRY(trust_routers(environment, folder));
   environment.context.log.info("install complete; to use the cluster: export KUBECONFIG={}/auth/kubeconfig", folder);
   warn_about_ignored_settings(environment, folder);
   return log_console(environment, folder);
 }
-
-constexpr const char* waiting_interrupted = "the installation continues; run the same command to wait again";
-
-}  // namespace
 
 Command wait_for_bootstrap_command() {
   return {.words = "wait-for bootstrap-complete",

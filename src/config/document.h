@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/yaml.h"
 #include "config/host.h"
+#include "config/schema/field.h"
 
 #include <map>
 #include <optional>
@@ -65,9 +66,12 @@ class Document {
   Finding discarded_;  // takes the hint of a discarded finding
 };
 
-// Reads the fields of the schema from the YAML. Keys are not case-sensitive. null counts as not given. Unknown fields are skipped
+// Reads the fields of a schema from the YAML. Keys are not case-sensitive. null counts as not given. Unknown fields are skipped
 // with a warning, or with an error if `strict`. Deprecated fields get a warning.
-void read_fields(const YamlDocument& yaml, bool strict, Document& document);
+void read_fields(const YamlDocument& yaml, bool strict, Fields fields, Document& document);
+
+// Findings from the error of parse_yaml, whose lines are "name:7:3: error: MESSAGE".
+Findings syntax_findings(std::string_view lines, std::string_view name);
 
 // Copies deprecated fields to the fields that replace them, unless those are given. The deprecated fields stay, as in
 // openshift-install. It is an error if both are given and differ.

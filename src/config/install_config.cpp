@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "config/document.h"
+#include "config/schema/schema.h"
 #include "config/upstream_path.h"
 
 namespace slipway::config {
@@ -84,12 +85,22 @@ InstallConfig config_of(const Document& document) {
   return config;
 }
 
+// Hosts that are described in another file. They boot an image by themselves: no provisioning network is needed.
+void add_baremetal_hosts(Document& document, const JsonArray& hosts) {
+  Json* platform = document.value.as_object().if_contains("platform");
+  Json* section = platform && platform->is_object() ? platform->get_object().if_contains("baremetal") : nullptr;
+  if (!section || !section->is_object() || !find_array(*section, {"hosts"}).empty()) return;
+  section->get_object()["hosts"] = hosts;
+  if (!section->get_object().contains("provisioningNetwork")) section->get_object()["provisioningNetwork"] = "Disabled";
+}
+
 // Runs the steps of document.h.
 Document checked(const YamlDocument& yaml, std::string_view name, const LoadOptions& options) {
   Document document((std::string(name)));
   document.host = options.host;
-  read_fields(yaml, options.strict, document);
+  read_fields(yaml, options.strict, install_config_fields(), document);
   convert_older_fields(document);
+  if (!options.baremetal_hosts.empty()) add_baremetal_hosts(document, options.baremetal_hosts);
   fill_in_defaults(document);
   validate_identity(document);
   validate_machines(document);
@@ -102,7 +113,22 @@ Document checked(const YamlDocument& yaml, std::string_view name, const LoadOpti
   return document;
 }
 
-// Findings from the error of parse_yaml, whose lines are "name:7:3: error: MESSAGE".
+// The names of a field for virtual addresses. The field is a text on kubevirt, and a list on all other platforms.
+struct AddressNames {
+  std::string_view usual;
+  std::string_view of_ovirt;
+  std::string_view of_kubevirt;
+};
+
+std::vector<std::string> addresses(const Platform& platform, const AddressNames& names) {
+  if (platform.type == "ovirt") return texts_of(platform.section, {names.of_ovirt});
+  if (platform.type != "kubevirt") return texts_of(platform.section, {names.usual});
+  const std::string address = text_of(platform.section, {names.of_kubevirt});
+  return address.empty() ? std::vector<std::string>() : std::vector<std::string>{address};
+}
+
+}  // namespace
+
 Findings syntax_findings(std::string_view lines, std::string_view name) {
   Findings findings;
   for (std::string_view line : split(lines, '\n')) {
@@ -121,22 +147,6 @@ Findings syntax_findings(std::string_view lines, std::string_view name) {
   }
   return findings;
 }
-
-// The names of a field for virtual addresses. The field is a text on kubevirt, and a list on all other platforms.
-struct AddressNames {
-  std::string_view usual;
-  std::string_view of_ovirt;
-  std::string_view of_kubevirt;
-};
-
-std::vector<std::string> addresses(const Platform& platform, const AddressNames& names) {
-  if (platform.type == "ovirt") return texts_of(platform.section, {names.of_ovirt});
-  if (platform.type != "kubevirt") return texts_of(platform.section, {names.usual});
-  const std::string address = text_of(platform.section, {names.of_kubevirt});
-  return address.empty() ? std::vector<std::string>() : std::vector<std::string>{address};
-}
-
-}  // namespace
 
 int InstallConfig::compute_replicas() const {
   int replicas = 0;

@@ -121,6 +121,7 @@ struct LoadedConfig {
 struct LoadOptions {
   bool strict = false;         // unknown fields are errors, not warnings
   std::optional<Host> host{};  // the installing host; none for a config that was validated before
+  JsonArray baremetal_hosts{};  // platform.baremetal.hosts, if the config has none (agent_config.h)
 };
 
 // Reads a config, converts deprecated fields, sets defaults and validates.

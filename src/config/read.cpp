@@ -275,7 +275,7 @@ Findings::Added Document::add(Finding finding) {
   return findings.add(std::move(finding));
 }
 
-void read_fields(const YamlDocument& yaml, bool strict, Document& document) {
+void read_fields(const YamlDocument& yaml, bool strict, Fields fields, Document& document) {
   if (yaml.value.is_null()) return;
   const JsonObject* top = yaml.value.if_object();
   if (!top) {
@@ -284,7 +284,7 @@ void read_fields(const YamlDocument& yaml, bool strict, Document& document) {
         .hint("for example 'apiVersion: v1'");
     return;
   }
-  document.value = Reader(yaml.name, strict, document).members(*top, yaml.places, install_config_fields(), "");
+  document.value = Reader(yaml.name, strict, document).members(*top, yaml.places, fields, "");
 }
 
 }  // namespace slipway::config

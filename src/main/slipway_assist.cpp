@@ -1,5 +1,6 @@
 // slipway-assist, the service of assisted installations.
 #include "main/world.h"
+#include "service/rendezvous.h"
 #include "service/serve.h"
 #include "sys/signals.h"
 
@@ -23,6 +24,7 @@ struct Command {
 
 constexpr std::array commands = {
     Command{"serve", "--state DIR [OPTIONS]", service::run_serve},
+    Command{"rendezvous", "[--config DIR] [--state DIR]", service::run_rendezvous},
     Command{"status", "--state DIR", service::run_status},
 };
 

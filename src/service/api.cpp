@@ -291,7 +291,9 @@ std::optional<assist::Steps> Api::steps_of(const std::string& key) const {
     return {look_at(world, record), look_up(world.infra_envs, record->host.infra_env)};
   });
   if (!seen.look) return std::nullopt;
-  assist::StepSettings settings{.release_image = options.release_image, .openshift_version = options.openshift_version};
+  assist::StepSettings settings{.release_image = options.release_image,
+                                .openshift_version = options.openshift_version,
+                                .is_on_bootstrap_host = options.is_on_bootstrap_host};
   if (seen.infra_env) settings.time_servers = text_of(seen.infra_env->settings, {"additional_ntp_sources"});
   if (seen.look->cluster) {
     const std::string own = text_of(seen.look->cluster->settings, {"ocp_release_image"});

@@ -20,6 +20,7 @@ struct ApiOptions {
   std::string release_image{};      // its image, which hosts try to pull; empty: not tried
   std::string logs{};               // folder for the logs of hosts
   std::string live_image{};         // file with the live image of the machine OS; empty: none
+  bool is_on_bootstrap_host = false;  // the service ends when the host with the bootstrap restarts (rendezvous.h)
   // Names of this server, if it asks for no token (web/page.h)
   std::vector<std::string> names{};
 };

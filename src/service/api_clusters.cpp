@@ -176,8 +176,11 @@ Answer complete_bootstrap_file(Api& api, const Call& call) {
   const auto seen =
       api.core.look([&](const World& world) { return std::pair(look_up(world.clusters, id), world.hosts_of_cluster(id)); });
   if (!seen.first) return error(Code::not_found, "the cluster does not exist");
-  const ControllerAccess access{
+  ControllerAccess access{
       .url = api.options.url, .token = std::move(token), .authority = api.options.authority, .until = until};
+  for (const auto& each : seen.second) {
+    if (api.options.is_on_bootstrap_host && each->host.is_bootstrap) access.host = each->host.hostname();
+  }
   return file_answer(TRY(bootstrap_ignition(*seen.first, seen.second, *base, access)), "bootstrap.ign");
 }
 
@@ -303,15 +306,16 @@ Answer list_hosts_of_cluster(Api& api, const Call& call) {
   return json_answer(200, list);
 }
 
+Result<> start_installation(Edit& edit, const std::string& cluster) {
+  TRY(trigger(edit, cluster, ClusterTrigger::install));
+  settle_roles(edit, cluster);
+  const auto record = TRY(cluster_of(edit.world(), cluster));
+  edit.add(event_of(*record, "cluster_prepare_installation_started", EventSeverity::info, "the installation is being prepared"));
+  return Ok{};
+}
+
 Answer install_cluster(Api& api, const Call& call) {
-  TRY(api.core.run([&](Edit& edit) -> Result<> {
-    TRY(trigger(edit, call.target.cluster, ClusterTrigger::install));
-    settle_roles(edit, call.target.cluster);
-    const auto record = TRY(cluster_of(edit.world(), call.target.cluster));
-    edit.add(
-        event_of(*record, "cluster_prepare_installation_started", EventSeverity::info, "the installation is being prepared"));
-    return Ok{};
-  }));
+  TRY(api.core.run([&](Edit& edit) { return start_installation(edit, call.target.cluster); }));
   return cluster_answer(api, 202, call.target.cluster);
 }
 

@@ -66,6 +66,10 @@ Result<JsonObject> body_object(const Call& call);
 Result<> trigger(Edit& edit, const std::string& key, assist::HostTrigger trigger);
 Result<> trigger(Edit& edit, const std::string& id, assist::ClusterTrigger trigger);
 
+// Begins the installation: the suggested roles become final, and a master gets the bootstrap, the one that is marked if there is
+// one. errors: conflict: the cluster is not ready
+Result<> start_installation(Edit& edit, const std::string& cluster);
+
 // Removes a host with its tokens and logs.
 void remove_host(Edit& edit, const std::string& key);
 

@@ -79,6 +79,7 @@ Result<std::string> bootstrap_ignition(const ClusterRecord& cluster, const std::
       {"SERVICE_URL", access.url},
       {"CLUSTER_ID", cluster.cluster.id},
       {"UNTIL", to_rfc3339(access.until)},
+      {"SERVICE_HOST", to_lower(access.host)},
       {"API_INT_HOST", "api-int." + cluster.cluster.domain()},
       {"TOKEN_BASE64", base64_encode(access.token)},
       {"AUTHORITY_BASE64", base64_encode(access.authority)},

@@ -17,6 +17,7 @@ struct ControllerAccess {
   std::string token;      // of kind controller; empty without authentication
   std::string authority;  // PEM; empty: the system's authorities
   WallTime until{};       // the end of the token
+  std::string host{};     // name of the host of the cluster that carries the service; empty: another machine
 };
 
 // Adds to the config:

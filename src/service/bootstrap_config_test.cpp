@@ -48,7 +48,8 @@ std::map<std::string, std::string> files_of(const ControllerAccess& access) {
 const ControllerAccess access = {.url = "https://192.168.126.1:8090",
                                  .token = "id.secret",
                                  .authority = "PEM",
-                                 .until = parse_rfc3339("2026-11-28T09:00:00Z").value()};
+                                 .until = parse_rfc3339("2026-11-28T09:00:00Z").value(),
+                                 .host = "M0"};
 const std::string prefix = "/opt/openshift/openshift/99_assisted-installer-controller_";
 
 TEST(BootstrapConfig, OnlyRegisteredHostsMayJoin) {
@@ -86,7 +87,8 @@ TEST(BootstrapConfig, TheControllerReachesTheService) {
   const std::string deployment = files.at(std::string(assist::controller_template));
   EXPECT_EQ(template_holes(deployment), (std::set<std::string, std::less<>>{std::string(assist::controller_image_hole)}));
   for (const char* part :
-       {"--url=https://192.168.126.1:8090", "--cluster-id=c", "--until=2026-11-28T09:00:00Z", "api-int.demo.example.com"}) {
+       {"--url=https://192.168.126.1:8090", "--cluster-id=c", "--until=2026-11-28T09:00:00Z", "--service-host=m0",
+        "api-int.demo.example.com"}) {
     EXPECT_NE(deployment.find(part), std::string::npos) << part;
   }
   EXPECT_EQ(deployment.find("id.secret"), std::string::npos);

@@ -46,7 +46,7 @@ std::string proxy_variables(const InfraEnvRecord& record) {
 
 }  // namespace
 
-Result<std::string> discovery_ignition(const InfraEnvRecord& record, const DiscoveryInputs& inputs) {
+Result<ignition::Config> discovery_config(const InfraEnvRecord& record, const DiscoveryInputs& inputs) {
   ignition::Config config;
   config.ignition.version = ignition::Version::v3_1;
   const std::string folder = "/etc/slipway-agent/";
@@ -69,6 +69,11 @@ Result<std::string> discovery_ignition(const InfraEnvRecord& record, const Disco
   if (const std::string key = text_of(record.settings, {"ssh_authorized_key"}); !key.empty()) {
     config.passwd.users.push_back({.name = "core", .ssh_authorized_keys = {key}});
   }
+  return config;
+}
+
+Result<std::string> discovery_ignition(const InfraEnvRecord& record, const DiscoveryInputs& inputs) {
+  const ignition::Config config = TRY(discovery_config(record, inputs));
   const std::string text = text_of(record.settings, {"ignition_config_override"});
   if (text.empty()) return with_override(config, nullptr, "");
   const Json override = TRY(parse_json(text, "ignition_config_override"));

@@ -1,6 +1,7 @@
 // Configs that hosts boot with: the discovery image's, and the one of the installed system. Pure.
 #pragma once
 
+#include "ignition/types.h"
 #include "service/records.h"
 
 #include <string>
@@ -14,8 +15,12 @@ struct DiscoveryInputs {
   std::string token;      // of an agent; empty: the service does not authenticate
 };
 
-// The Ignition config of a discovery image: the agent, its credential, the SSH key, proxies, static networks, and the user's own
-// config merged over it. errors: invalid: the user's config
+// What a discovery image configures: the agent, its credential, the SSH key, proxies, static networks.
+// errors: invalid: the static networks
+Result<ignition::Config> discovery_config(const InfraEnvRecord& record, const DiscoveryInputs& inputs);
+
+// The Ignition config of a discovery image: the same, with the user's own config merged over it.
+// errors: also invalid: the user's config
 Result<std::string> discovery_ignition(const InfraEnvRecord& record, const DiscoveryInputs& inputs);
 
 // The config of the installed system: that of the role, with the name of the host and the user's own config merged over it.

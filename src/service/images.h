@@ -15,7 +15,7 @@
 namespace slipway::service {
 
 // The area for a config in a live image of this version, for services without one.
-inline constexpr std::uint64_t usual_config_area = 256 << 10;
+inline constexpr std::uint64_t usual_config_area = 1 << 20;
 
 // The live image that the service has, in a file. It is read again when the file was replaced. Threads: any.
 class BaseImage {

@@ -1,5 +1,6 @@
 #include "service/installation.h"
 
+#include "config/agent_config.h"
 #include "service/fields.h"
 #include "sys/temp_dir.h"
 
@@ -21,21 +22,15 @@ JsonArray items_of(const JsonObject& settings, std::string_view key, std::string
 }
 
 // The host's entry of platform baremetal. The cluster has no controller that uses the management controllers: the entries only
-// say which hosts there are. A host whose management controller is not known gets an address of the range for documentation.
+// say which hosts there are.
 Json bare_metal_host(const assist::Host& host) {
   std::string mac;
   for (const assist::Interface& interface : host.inventory->interfaces) {
     if (mac.empty() && !interface.addresses.empty()) mac = interface.mac_address;
   }
-  const std::string& known = host.inventory->bmc_address;
-  const std::string bmc = known.empty() || known == "0.0.0.0" ? "192.0.2.1" : known;
-  return {{"name", host.hostname()},
-          {"role", assist::to_string(host.effective_role())},
-          {"bootMACAddress", mac},
-          {"bmc",
-           {{"address", fmt::format("redfish-virtualmedia://{}/redfish/v1/Systems/{}", bmc, host.id)},
-            {"username", "unused"},
-            {"password", "unused"}}}};
+  const std::string& bmc = host.inventory->bmc_address;
+  return config::unmanaged_host(host.hostname(), assist::to_string(host.effective_role()), mac, host.id,
+                                bmc == "0.0.0.0" ? "" : bmc);
 }
 
 Json platform_of(const ClusterRecord& cluster, const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
@@ -128,16 +123,29 @@ Result<InstallationFiles> SlipwayInstallation::make(const InstallationRequest& r
   if (output.status != 0) {
     return error(Code::invalid, "the Ignition configs cannot be generated: {}", output.err.empty() ? output.out : output.err);
   }
-  InstallationFiles made;
+  InstallationFiles made = TRY(read_asset_directory(environment_.files, folder.path()));
   made["install-config.yaml"] = emit_json(shown_install_config(config), JsonStyle::pretty);
+  return made;
+}
+
+Result<InstallationFiles> PreparedInstallation::make(const InstallationRequest&, std::stop_token) {
+  InstallationFiles made;
+  for (const std::string& name : TRY(environment_.files.list(folder_)))
+    made[name] = TRY(environment_.files.read(fmt::format("{}/{}", folder_, name)));
+  made[kubeconfig_without_routers] = made["kubeconfig"];
+  return made;
+}
+
+Result<InstallationFiles> read_asset_directory(sys::Files& files, const std::string& folder) {
+  InstallationFiles made;
   for (const FileName& name : file_names) {
-    const auto content = TRY(environment_.files.read_if_exists(fmt::format("{}/{}", folder.path(), name.on_disk)));
+    const auto content = TRY(files.read_if_exists(fmt::format("{}/{}", folder, name.on_disk)));
     if (content) made[std::string(name.of_api)] = *content;
   }
   for (const char* needed : {"bootstrap.ign", "master.ign", "worker.ign", "kubeconfig"}) {
     if (!made.contains(needed)) return error(Code::internal, "slipway did not generate {}", needed);
   }
-  made["kubeconfig-noingress"] = made["kubeconfig"];
+  made[kubeconfig_without_routers] = made["kubeconfig"];
   return made;
 }
 

@@ -20,6 +20,9 @@ struct InstallationRequest {
 // "install-config.yaml". Secrets are among them.
 using InstallationFiles = std::map<std::string, std::string>;
 
+// As the kubeconfig, until the certificates of the routers are known.
+inline constexpr const char* kubeconfig_without_routers = "kubeconfig-noingress";
+
 // Threads: one call at a time for each cluster.
 class Installation {
  public:
@@ -43,6 +46,21 @@ class SlipwayInstallation final : public Installation {
   net::Environment environment_;
   std::string program_, release_;
 };
+
+// The files that were made before, in a folder (rendezvous_config.h).
+class PreparedInstallation final : public Installation {
+ public:
+  PreparedInstallation(net::Environment environment, std::string folder)
+      : environment_(std::move(environment)), folder_(std::move(folder)) {}
+  Result<InstallationFiles> make(const InstallationRequest& request, std::stop_token stop) override;
+
+ private:
+  net::Environment environment_;
+  std::string folder_;
+};
+
+// The files of an asset directory of slipway. errors: internal: one is missing; those of Files
+Result<InstallationFiles> read_asset_directory(sys::Files& files, const std::string& folder);
 
 // The install-config of a cluster, as JSON, which is YAML. Pure.
 // errors: invalid: overrides that are no object

@@ -6,8 +6,7 @@
 #include "net/ip.h"
 #include "net/url.h"
 #include "service/access.h"
-#include "service/api.h"
-#include "service/server_certificate.h"
+#include "service/server.h"
 #include "service/views.h"
 
 #include <fmt/core.h>
@@ -21,7 +20,6 @@ namespace slipway::service {
 namespace {
 
 constexpr Milliseconds life_of_admin_token = std::chrono::hours(24 * 365);
-constexpr std::size_t most_hosts_looked_at_together = 64;
 
 const std::vector<Flag>& flags_of_serve() {
   static const std::vector<Flag> all = {
@@ -35,7 +33,7 @@ const std::vector<Flag>& flags_of_serve() {
       {.name = "release"},
       {.name = "release-image"},
       {.name = "live-image"},
-      {.name = "openshift-version", .fallback = "4.20"},
+      {.name = "openshift-version", .fallback = default_openshift_version},
       {.name = "limits-are-errors", .is_switch = true},
   };
   return all;
@@ -104,44 +102,12 @@ Result<> ensure_admin_token(const net::Environment& environment, Core& core, con
   return environment.files.write(path, token + "\n", 0600);
 }
 
-// The hosts whose instructions may be different after the changes: those that changed, and in small clusters their peers.
-std::set<std::string> affected_hosts(const World& world, const std::set<std::pair<Kind, std::string>>& changed) {
-  std::set<std::string> hosts, clusters;
-  for (const auto& [kind, key] : changed) {
-    if (kind == Kind::cluster) clusters.insert(key);
-    if (kind != Kind::host) continue;
-    hosts.insert(key);
-    if (const auto record = look_up(world.hosts, key); record && !record->host.cluster.empty())
-      clusters.insert(record->host.cluster);
-  }
-  for (const std::string& cluster : clusters) {
-    const auto peers = world.hosts_of_cluster(cluster);
-    if (peers.size() > most_hosts_looked_at_together) continue;
-    for (const auto& each : peers) hosts.insert(each->table_key());
-  }
-  return hosts;
-}
-
-std::optional<Owners> owners_of(const World& world, Kind kind, const std::string& key) {
-  if (kind == Kind::cluster) return Owners{.cluster = key};
-  if (kind == Kind::host) {
-    const auto record = look_up(world.hosts, key);
-    if (record) return Owners{.cluster = record->host.cluster, .infra_env = record->host.infra_env, .host = record->host.id};
-  }
-  if (kind == Kind::infra_env) {
-    const auto record = look_up(world.infra_envs, key);
-    if (record) return Owners{.cluster = record->cluster, .infra_env = key};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<> run_serve(const net::Environment& environment, const std::vector<std::string>& arguments) {
   const Flags flags = TRY(parse_flags("slipway-assist serve", flags_of_serve(), arguments));
   const Settings settings = TRY(read_settings(flags));
-  TRY(environment.files.make_directories(settings.state, 0700));
-  Store store = TRY(Store::open(settings.state + "/assist.db"));
+  Store store = TRY(open_state(environment, settings.state));
 
   const std::string scheme = settings.plain_http ? "http" : "https";
   const std::string url =
@@ -157,60 +123,26 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
   }
 
   SlipwayInstallation installation(environment, settings.slipway, flags.text("release"));
-  Feed feed(environment.context);
-  const std::unique_ptr<Core> core = TRY(
-      Core::start(environment.context, std::move(store), installation, {.stops_at_limits = flags.is_set("limits-are-errors")},
-                  {.on_events = [&](const std::vector<EventRecord>& events) { feed.take_events(events); },
-                   .on_changes = [&](const std::set<std::pair<Kind, std::string>>& changed) { feed.take_changes(changed); }}));
-  const std::string token_file = settings.state + "/auth/admin-token";
-  if (settings.authenticates) TRY(ensure_admin_token(environment, *core, token_file));
-
-  Api api(environment, *core, feed,
-          {.authenticates = settings.authenticates,
-           .url = url,
-           .authority = certificate ? certificate->authority : std::string(),
-           .openshift_version = flags.text("openshift-version"),
-           .release_image = flags.text("release-image"),
-           .logs = settings.state + "/logs",
-           .live_image = without_links(flags.text("live-image")),
-           .names = settings.authenticates ? std::vector<std::string>{} : std::vector<std::string>{"localhost", own_name}});
-  std::optional<BaseImage::Content> image;
-  if (!api.options.live_image.empty()) image = TRY(api.base_image.content());
-  if (const std::string missing = missing_of_image(image ? &image->image : nullptr); !missing.empty())
-    environment.context.log.warn("{}", missing);
-  feed.set_steps([&](const std::string& key) { return api.steps_of(key); });
-  feed.set_peers([&](const std::set<std::pair<Kind, std::string>>& changed) {
-    return core->look([&](const World& world) { return affected_hosts(world, changed); });
-  });
-
-  feed.set_tokens([&](const std::string& id) {
-    return core->look([&](const World& world) -> std::optional<WallTime> {
-      const auto token = look_up(world.tokens, id);
-      return token ? std::optional(token->expires) : std::nullopt;
-    });
-  });
-  feed.set_owners([&](Kind kind, const std::string& key) {
-    return core->look([&](const World& world) { return owners_of(world, kind, key); });
-  });
-
-  net::ServerOptions options{.address = settings.address,
-                             .port = settings.port,
-                             .connections = 6000,
-                             .idle_limit = Seconds(75),
-                             .exchange_limit = Seconds(120)};
-  options.body_limit_of = [&](const net::ServerRequest& head) { return api.body_limit(head); };
-  if (certificate) options.tls = certificate->tls;
-  const net::HttpServer server =
-      TRY(net::HttpServer::listen(options, [&](const net::ServerRequest& request) { return api.answer(request); }));
-  const std::string listens = fmt::format("{}://{}", scheme, net::host_and_port(settings.address, server.port()));
-  TRY(environment.files.write(settings.state + "/url", listens + "\n", 0644));
-  environment.print(fmt::format("listening on {}\n", listens));
-  while (!environment.context.stop.stop_requested()) {
-    sys::Clock& clock = environment.context.clock;
-    clock.wait(clock.steady() + std::chrono::hours(1), environment.context.stop, nullptr, 0);
-  }
-  feed.stop();
-  return Ok{};
+  const ServerHooks hooks{.prepare = [&](Core& core) -> Result<> {
+    if (!settings.authenticates) return Ok{};
+    return ensure_admin_token(environment, core, settings.state + "/auth/admin-token");
+  }};
+  return run_server(
+      environment, std::move(store),
+      {.state = settings.state,
+       .address = settings.address,
+       .port = settings.port,
+       .certificate = certificate,
+       .stops_at_limits = flags.is_set("limits-are-errors"),
+       .api = {.authenticates = settings.authenticates,
+               .url = url,
+               .authority = certificate ? certificate->authority : std::string(),
+               .openshift_version = flags.text("openshift-version"),
+               .release_image = flags.text("release-image"),
+               .logs = settings.state + "/logs",
+               .live_image = without_links(flags.text("live-image")),
+               .names = settings.authenticates ? std::vector<std::string>{} : std::vector<std::string>{"localhost", own_name}}},
+      installation, hooks);
 }
 
 Result<> run_status(const net::Environment& environment, const std::vector<std::string>& arguments) {

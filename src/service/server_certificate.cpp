@@ -1,7 +1,6 @@
 #include "service/server_certificate.h"
 
 #include "net/ip.h"
-#include "net/x509.h"
 
 #include <algorithm>
 
@@ -17,13 +16,7 @@ Result<net::Certificate> ensure_authority(const net::Environment& environment, c
   const std::optional<std::string> pem = TRY(environment.files.read_if_exists(folder + "/ca.crt"));
   const std::optional<std::string> key = TRY(environment.files.read_if_exists(folder + "/ca.key"));
   if (pem && key) return net::Certificate{*pem, Secret(*key)};
-  const WallTime now = environment.context.clock.now();
-  net::Certificate made = TRY(net::make_certificate({.subject = {.common_name = "slipway-assist authority"},
-                                                     .is_ca = true,
-                                                     .valid_from = now - hours(24),  // for hosts whose clock is behind
-                                                     .valid_for = life_of_authority,
-                                                     .random = &environment.random},
-                                                    nullptr));
+  const net::Certificate made = TRY(make_authority(environment.random, environment.context.clock.now()));
   // The key first: a certificate without its key would be kept for ever.
   TRY(environment.files.write(folder + "/ca.key", made.key.reveal(), 0600));
   TRY(environment.files.write(folder + "/ca.crt", made.pem, 0644));
@@ -54,16 +47,30 @@ Result<ServerCertificate> ensure_certificate(const net::Environment& environment
                          has_names(info.value(), names) && info->not_after - now > life_of_certificate / 2;
     if (is_good) return ServerCertificate{authority.pem, {*pem, Secret(*key)}};
   }
+  const net::Certificate made = TRY(make_server_certificate(authority, names, environment.random, now));
+  TRY(environment.files.write(folder + "/server.key", made.key.reveal(), 0600));
+  TRY(environment.files.write(folder + "/server.crt", made.pem, 0644));
+  return ServerCertificate{authority.pem, {made.pem, made.key}};
+}
+
+Result<net::Certificate> make_authority(sys::Random& random, WallTime now) {
+  return net::make_certificate({.subject = {.common_name = "slipway-assist authority"},
+                                .is_ca = true,
+                                .valid_from = now - hours(24),  // for hosts whose clock is behind
+                                .valid_for = life_of_authority,
+                                .random = &random},
+                               nullptr);
+}
+
+Result<net::Certificate> make_server_certificate(const net::Certificate& authority, const std::vector<std::string>& names,
+                                                 sys::Random& random, WallTime now) {
   net::CertificateSpec spec{.subject = {.common_name = "slipway-assist"},
                             .server_auth = true,
                             .valid_from = now - hours(24),
                             .valid_for = life_of_certificate,
-                            .random = &environment.random};
+                            .random = &random};
   for (const std::string& name : names) (net::is_ip(name) ? spec.ip_addresses : spec.dns_names).push_back(name);
-  const net::Certificate made = TRY(net::make_certificate(spec, &authority).context("the certificate of the service"));
-  TRY(environment.files.write(folder + "/server.key", made.key.reveal(), 0600));
-  TRY(environment.files.write(folder + "/server.crt", made.pem, 0644));
-  return ServerCertificate{authority.pem, {made.pem, made.key}};
+  return net::make_certificate(spec, &authority).context("the certificate of the service");
 }
 
 }  // namespace slipway::service

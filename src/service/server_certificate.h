@@ -3,6 +3,7 @@
 
 #include "net/environment.h"
 #include "net/http_server.h"
+#include "net/x509.h"
 
 #include <string>
 #include <vector>
@@ -21,5 +22,10 @@ struct ServerCertificate {
 //   errors  those of Files; invalid: files that somebody changed
 Result<ServerCertificate> ensure_certificate(const net::Environment& environment, const std::string& folder,
                                              const std::vector<std::string>& names);
+
+// A new authority, and a certificate of a server that it signs. errors: internal; invalid
+Result<net::Certificate> make_authority(sys::Random& random, WallTime now);
+Result<net::Certificate> make_server_certificate(const net::Certificate& authority, const std::vector<std::string>& names,
+                                                 sys::Random& random, WallTime now);
 
 }  // namespace slipway::service

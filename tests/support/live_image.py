@@ -7,11 +7,11 @@ AREA = 256 << 10
 ARGUMENTS = "slipway.live slipway.live.sha256=00 ignition.firstboot=1"
 
 
-def make(folder, root_size=100_001, arguments=ARGUMENTS):
+def make(folder, root_size=100_001, arguments=ARGUMENTS, area=AREA):
     """The ISO, and its parts by name."""
     tree = pathlib.Path(folder) / "tree"
     parts = {"vmlinuz": b"kernel" * 1000, "initramfs.img": b"initramfs".ljust(1024, b"\0"), "root.squashfs": b"r" * root_size,
-             "ignition.img": bytes(AREA)}
+             "ignition.img": bytes(area)}
     (tree / "images").mkdir(parents=True)
     (tree / "grub").mkdir()
     for name, content in parts.items():

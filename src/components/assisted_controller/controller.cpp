@@ -66,22 +66,30 @@ class Controller {
     const std::optional<ServiceState>& state = service.state;
     if (has_left_) return plan;
     if (now < options_.until) plan.replan_by(options_.until);
-    if (!state && !service.silence && now < options_.until) return plan;
-    const Decision decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
-    if (service.silence) {
-      add_report(plan, report_without_service(state.value_or(ServiceState{}), seen, *service.silence, decision.over_because));
-      if (decision.is_over()) {
-        plan.tasks.push_back(
-            {"ending without the service", [this, decision](const auto& c) { return end(c, decision.over_because); }});
+    const bool service_is_gone = service_has_left(seen, options_.service_host);
+    Decision decision;
+    if (service_is_gone) {
+      decision.over_because = fmt::format("{}, which carried the service, is a node", options_.service_host);
+    } else {
+      if (!state && !service.silence && now < options_.until) return plan;
+      decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
+      if (service.silence) {
+        add_report(plan, report_without_service(state.value_or(ServiceState{}), seen, *service.silence, decision.over_because));
+        if (decision.is_over()) {
+          plan.tasks.push_back(
+              {"ending without the service", [this, decision](const auto& c) { return end(c, decision.over_because); }});
+        }
+        return plan;
       }
-      return plan;
+      if (!written_.empty()) add_report(plan, report_with_service());
+      if (decision.is_over() && !service.answers) return plan;  // until it answers, or its silence has lasted
     }
-    if (!written_.empty()) add_report(plan, report_with_service());
-    if (decision.is_over() && !service.answers) return plan;  // until it answers, or its silence has lasted
     const Task owning{"making its roles dependents of its namespace", [this](const auto& c) { return own_roles(c); }};
     if (decision.is_over()) {
       if (!is_owned_) plan.tasks.push_back(owning);
-      plan.tasks.push_back({"removing itself", [this, decision](const auto& c) { return leave(c, decision.over_because); }});
+      plan.tasks.push_back({"removing itself", [this, decision, service_is_gone](const auto& c) {
+                              return leave(c, decision.over_because, !service_is_gone);
+                            }});
       return plan;
     }
     plan.notices.push_back(
@@ -194,13 +202,13 @@ class Controller {
     return service_.send_log(text ? std::string(*text) : log.ok() ? "" : log.error().message() + "\n");
   }
 
-  Result<> leave(const sys::Context& context, const std::string& why) {
+  Result<> leave(const sys::Context& context, const std::string& why, bool sends_log) {
     const SteadyTime now = context.clock.steady();
     if (!left_since_) {
       left_since_ = now;
       context.log.info("the installation is over: {}; removing namespace {}", why, space);
     }
-    if (const Result<> sent = send_log(context); !sent.ok()) {
+    if (const Result<> sent = sends_log ? send_log(context) : Ok{}; !sent.ok()) {
       if (sent.error().code() == Code::unavailable && now - *left_since_ < options_.patience) return sent.error();
       context.log.warn("cannot send the log: {}; continuing without it", sent.error().message());
     }
@@ -254,6 +262,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
                                        {.name = "until", .required = true},
                                        {.name = "token-file"},
                                        {.name = "cacert"},
+                                       {.name = "service-host"},
                                        {.name = "kubeconfig"},
                                        {.name = "patience", .fallback = "5m"}},
                                       arguments));
@@ -276,7 +285,10 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   const ServiceAccess service(environment, std::move(options));
   const Result<> ended =
       run_controller(environment, api, service,
-                     {.until = until, .pod = sys::environment_variable("POD_NAME"), .patience = patience});
+                     {.until = until,
+                      .pod = sys::environment_variable("POD_NAME"),
+                      .patience = patience,
+                      .service_host = flags.text("service-host")});
   // A requested stop is not a failure.
   if (!ended.ok() && environment.context.stop.stop_requested()) return Ok{};
   return ended;

@@ -18,6 +18,7 @@ struct ControllerOptions {
   std::string pod{};                   // its own, whose log it sends; empty: none
   Milliseconds between_looks{10'000};  // at the service, if nothing changes
   Milliseconds patience{300'000};      // with a service that does not answer, until the report is written
+  std::string service_host{};          // name of the host of the cluster that carries the service; empty: another machine
 };
 
 // errors  denied: the cluster refuses a watch; cancelled
@@ -26,7 +27,7 @@ Result<> run_controller(const Environment& environment, kube::Api& api, const Se
                         const ControllerOptions& options);
 
 // assisted-installer-controller start --url=URL --cluster-id=ID --until=TIME [--token-file=FILE] [--cacert=FILE]
-// [--kubeconfig=FILE] [--patience=DURATION]
+// [--service-host=NAME] [--kubeconfig=FILE] [--patience=DURATION]
 //
 // TIME is as in "2026-11-27T12:00:00Z", DURATION as in "5m". errors: also invalid: arguments
 Result<> run_start(const Environment& environment, const Arguments& arguments);

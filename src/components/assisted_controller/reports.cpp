@@ -261,4 +261,9 @@ Decision decide(const ServiceState& service, const Snapshot& seen, WallTime now,
   return decision;
 }
 
+bool service_has_left(const Snapshot& seen, std::string_view host) {
+  const Json* node = host.empty() ? nullptr : seen.find(kube::types::nodes, "", host);
+  return node && kube::condition_status(*node, "Ready") == "True";
+}
+
 }  // namespace slipway::components::assisted_controller

@@ -121,6 +121,15 @@ struct StageCase {
   bool is_reported;
 };
 
+TEST_F(Reports, TheServiceLeavesWithItsHost) {
+  EXPECT_FALSE(service_has_left(view.snapshot(), "m0"));
+  view.put(node("m0", "False"));
+  EXPECT_FALSE(service_has_left(view.snapshot(), "m0"));
+  view.put(node("m0", "True"));
+  EXPECT_TRUE(service_has_left(view.snapshot(), "m0"));
+  EXPECT_FALSE(service_has_left(view.snapshot(), "")) << "the service runs on another machine";
+}
+
 TEST_F(Reports, OnlyHostsThatHaveRestarted) {
   view.put(node("host-0", "True"));
   for (const StageCase& each :

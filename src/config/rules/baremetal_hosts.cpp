@@ -84,20 +84,6 @@ void validate_management(const Section& host, std::string_view provisioning_netw
   }
 }
 
-void validate_root_device(const Section& host) {
-  const Section hints = host.at("rootDeviceHints");
-  hints.not_negative("minSizeGigabytes");
-  constexpr std::string_view folder = "/dev/";
-  const std::string_view name = hints.text("deviceName");
-  if (name.empty()) return;
-  const std::string_view rest = name.starts_with(folder) ? name.substr(folder.size()) : "";
-  const bool is_by_path = rest.starts_with("disk/by-path/");
-  if (rest.empty() || (rest.find('/') != std::string_view::npos && !is_by_path)) {
-    hints.error_at("deviceName", "must be in /dev/ or /dev/disk/by-path/, got '{}'", name)
-        .hint("other links do not exist early enough");
-  }
-}
-
 // The config is a mapping, or YAML text of a mapping. nmstate on the machine validates its content.
 void validate_network_config(const Section& host) {
   const Section config = host.at("networkConfig");
@@ -133,7 +119,7 @@ void validate_host(const Section& host, std::string_view provisioning_network, U
   }
   validate_management(host, provisioning_network);
   unique.addresses.add(host.at("bmc").at("address"));
-  validate_root_device(host);
+  validate_root_device(host.at("rootDeviceHints"));
   validate_network_config(host);
 }
 
@@ -165,6 +151,19 @@ void validate_counts(const Section& platform, const std::vector<Section>& hosts)
 }
 
 }  // namespace
+
+void validate_root_device(const Section& hints) {
+  hints.not_negative("minSizeGigabytes");
+  constexpr std::string_view folder = "/dev/";
+  const std::string_view name = hints.text("deviceName");
+  if (name.empty()) return;
+  const std::string_view rest = name.starts_with(folder) ? name.substr(folder.size()) : "";
+  const bool is_by_path = rest.starts_with("disk/by-path/");
+  if (rest.empty() || (rest.find('/') != std::string_view::npos && !is_by_path)) {
+    hints.error_at("deviceName", "must be in /dev/ or /dev/disk/by-path/, got '{}'", name)
+        .hint("other links do not exist early enough");
+  }
+}
 
 void validate_baremetal_hosts(const Section& platform) {
   const std::vector<Section> hosts = platform.items("hosts");

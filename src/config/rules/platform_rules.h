@@ -14,6 +14,7 @@ bool is_supported_platform(std::string_view name);
 void validate_local(const Section& platform);
 void validate_baremetal(const Section& platform);
 void validate_baremetal_hosts(const Section& platform);
+void validate_root_device(const Section& hints);  // rootDeviceHints of a host
 void validate_vsphere(const Section& platform);
 void validate_vsphere_hosts(const Section& platform);
 void validate_aws(const Section& platform);

@@ -22,22 +22,6 @@ Fields controller_fields() {
   return fields;
 }
 
-Fields root_device_fields() {
-  static constexpr Field fields[] = {
-      {.name = "deviceName", .about = "Its name, for example /dev/sda or /dev/disk/by-path/pci-0000:01:00.0."},
-      {.name = "hctl", .about = "Its SCSI address, for example 0:0:0:0."},
-      {.name = "model", .about = "A part of its model name."},
-      {.name = "vendor", .about = "A part of its vendor name."},
-      {.name = "serialNumber", .about = "Its serial number."},
-      {.name = "minSizeGigabytes", .kind = Kind::integer, .about = "Its minimum size."},
-      {.name = "wwn", .about = "Its World Wide Name."},
-      {.name = "wwnWithExtension", .about = "Its World Wide Name with the vendor extension."},
-      {.name = "wwnVendorExtension", .about = "The vendor extension of its World Wide Name."},
-      {.name = "rotational", .kind = Kind::boolean, .about = "Whether it is a rotating disk.", .empty = Empty::kept},
-  };
-  return fields;
-}
-
 Fields host_fields() {
   static constexpr Field fields[] = {
       {.name = "name", .about = "The host's name, a unique DNS name.", .is_required = true},
@@ -74,6 +58,22 @@ Fields host_fields() {
 }
 
 }  // namespace
+
+Fields root_device_fields() {
+  static constexpr Field fields[] = {
+      {.name = "deviceName", .about = "Its name, for example /dev/sda or /dev/disk/by-path/pci-0000:01:00.0."},
+      {.name = "hctl", .about = "Its SCSI address, for example 0:0:0:0."},
+      {.name = "model", .about = "A part of its model name."},
+      {.name = "vendor", .about = "A part of its vendor name."},
+      {.name = "serialNumber", .about = "Its serial number."},
+      {.name = "minSizeGigabytes", .kind = Kind::integer, .about = "Its minimum size."},
+      {.name = "wwn", .about = "Its World Wide Name."},
+      {.name = "wwnWithExtension", .about = "Its World Wide Name with the vendor extension."},
+      {.name = "wwnVendorExtension", .about = "The vendor extension of its World Wide Name."},
+      {.name = "rotational", .kind = Kind::boolean, .about = "Whether it is a rotating disk.", .empty = Empty::kept},
+  };
+  return fields;
+}
 
 Fields baremetal_fields() {
   static constexpr Field fields[] = {

@@ -33,6 +33,7 @@ constexpr Field without_effect(std::string_view name) {
 }
 
 Fields baremetal_fields();
+Fields root_device_fields();  // rootDeviceHints of a host
 Fields vsphere_fields();
 Fields vsphere_pool_fields();
 Fields openstack_fields();
@@ -47,6 +48,8 @@ Fields ovirt_fields();
 Fields ovirt_pool_fields();
 Fields kubevirt_fields();
 Fields kubevirt_pool_fields();
+
+Fields agent_config_fields();  // agent-config.yaml
 
 // The members of `platform`, and of `platform` of a pool: a section for each platform.
 Fields platform_sections();
