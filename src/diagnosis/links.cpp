@@ -26,10 +26,6 @@ constexpr std::array table = {
     LinkRow{"route-not-admitted", condition, "the router refuses a Route", Seconds(10), "correct the Route as its message says"},
     LinkRow{"route-unclaimed", condition, "no router has taken a Route", minute,
             "check that an IngressController selects its namespace and labels"},
-    LinkRow{"claim-pending", condition, "a PersistentVolumeClaim that a pod uses is Pending", minute,
-            "check its StorageClass and the provisioner: `kubectl describe pvc {}`"},
-    LinkRow{"claim-lost", condition, "a PersistentVolumeClaim has lost its volume", none,
-            "restore the PersistentVolume, or delete the claim and its pods"},
 
     // Operators
     LinkRow{"operator-unavailable", cluster_operator, "a ClusterOperator is not Available", 5 * minute,
@@ -47,7 +43,11 @@ constexpr std::array table = {
     LinkRow{"etcd-no-quorum", revision, "so many masters are off that etcd has no majority", none,
             "start the masters; if they are lost, run `slipway restore`"},
 
-    // Routes' services
+    // What pods and Routes need
+    LinkRow{"claim-pending", pod, "a PersistentVolumeClaim that a pod uses is Pending", minute,
+            "check its StorageClass and the provisioner: `kubectl describe pvc {}`"},
+    LinkRow{"claim-lost", pod, "a PersistentVolumeClaim has lost its volume", none,
+            "restore the PersistentVolume, or delete the claim and its pods"},
     LinkRow{"service-missing", pod, "the Service of a Route does not exist", Seconds(30), "create Service {}, or correct the Route"},
     LinkRow{"service-empty", pod, "the Service of a Route has no ready pod", Seconds(30),
             "check the selector of Service {} and the readiness of its pods"},

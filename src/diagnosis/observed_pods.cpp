@@ -132,8 +132,6 @@ void look_at_service(const Snapshot& snapshot, const Json& route, AllBroken& fou
                      time_in(route, {"metadata", "creationTimestamp"}), service});
     return;
   }
-  if (!pods_behind(*endpoints, "addresses").empty()) return;
-  // A Service without a selector has addresses without pods.
   for (const Json& subset : find_array(*endpoints, {"subsets"})) {
     if (!find_array(subset, {"addresses"}).empty()) return;
   }

@@ -47,7 +47,7 @@ std::optional<WallTime> time_of(const std::map<std::string, Probe, std::less<>>&
   return latest;
 }
 
-// The names of containers of a pod that have ever ended.
+// The last words of containers that have ended before, and of those whose log a machine gave.
 void add_words(const Bundle& bundle, Snapshot& snapshot) {
   for (const auto& [name, pod] : snapshot.all("pods")) {
     for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
@@ -62,8 +62,9 @@ void add_words(const Bundle& bundle, Snapshot& snapshot) {
   for (const auto& [machine, probe] : snapshot.probes) {
     for (const Probe::Line& line : probe.lines("words")) {
       if (line.words.size() < 4) continue;
-      const std::size_t at = line.text.find(line.words[2] + " ") + line.words[2].size() + 1;
-      snapshot.words.emplace(fmt::format("{}/{}", line.words[1], line.words[2]), shortened(line.text.substr(at)));
+      const std::string before = fmt::format("words {} {} ", line.words[1], line.words[2]);
+      if (!line.text.starts_with(before)) continue;
+      snapshot.words.emplace(fmt::format("{}/{}", line.words[1], line.words[2]), shortened(line.text.substr(before.size())));
     }
   }
 }
@@ -224,7 +225,7 @@ std::vector<std::string> ports_to_try(const std::vector<Machine>& machines, cons
   for (const Machine& to : machines) {
     if (to.address.empty() || !is_on(to)) continue;
     for (const NeededPort& needed : needed_ports) {
-      if (has_role(from, needed.from) && has_role(to, needed.to))
+      if ((has_role(from, needed.from) || to.name == from.name) && has_role(to, needed.to))
         targets.push_back(fmt::format("{}:{}", to.address, needed.port));
     }
   }

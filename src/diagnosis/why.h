@@ -22,12 +22,12 @@
 
 namespace slipway::diagnosis {
 
-// An object of a cluster: "node/master-1", "pod/openshift-etcd/etcd-master-1", "cluster/".
+// An object of a cluster: "node/master-1", "pod/openshift-etcd/etcd-master-1", "host".
 struct Object {
   std::string kind;
-  std::string key;  // "master-1", "openshift-etcd/etcd-master-1"
+  std::string key;  // "master-1", "openshift-etcd/etcd-master-1"; empty if there is only one of the kind
 
-  std::string text() const { return kind + "/" + key; }
+  std::string text() const { return key.empty() ? kind : kind + "/" + key; }
   auto operator<=>(const Object&) const = default;
 };
 inline const Object whole_cluster{"cluster", ""};
