@@ -42,7 +42,7 @@ Result<> wait_for(const Environment& environment, const Arguments& arguments, co
     steps.set_image_mode(config.image_mode);
     return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
       return cluster::wait_for_all(
-          watched, api, conditions(config), [] { return std::string(); }, steps);
+          watched, api, conditions(config), [&] { return faults.causes().sentence(); }, steps);
     });
   });
 }

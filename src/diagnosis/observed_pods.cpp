@@ -245,15 +245,17 @@ std::vector<std::string> claims_of_pod(const Json& pod) {
 std::optional<EventSeen> last_event(const Snapshot& snapshot, std::string_view kind, const std::string& key,
                                     std::initializer_list<std::string_view> reasons) {
   std::optional<EventSeen> latest;
-  for (const auto& [name, event] : snapshot.all("events")) {
-    if (find_string(event, {"involvedObject", "kind"}) != kind) continue;
-    const std::string about = fmt::format("{}/{}", text_of(event, {"involvedObject", "namespace"}),
-                                          text_of(event, {"involvedObject", "name"}));
-    if (about != key || !contains(reasons, text_of(event, {"reason"}))) continue;
-    auto time = time_in(event, {"lastTimestamp"});
-    if (!time) time = time_in(event, {"eventTime"});
-    if (latest && time < latest->last) continue;
-    latest = EventSeen{text_of(event, {"reason"}), text_of(event, {"message"}), time};
+  for (const std::string_view file : {"events", "claimevents"}) {
+    for (const auto& [name, event] : snapshot.all(file)) {
+      if (find_string(event, {"involvedObject", "kind"}) != kind) continue;
+      const std::string about =
+          fmt::format("{}/{}", text_of(event, {"involvedObject", "namespace"}), text_of(event, {"involvedObject", "name"}));
+      if (about != key || !contains(reasons, text_of(event, {"reason"}))) continue;
+      auto time = time_in(event, {"lastTimestamp"});
+      if (!time) time = time_in(event, {"eventTime"});
+      if (latest && time < latest->last) continue;
+      latest = EventSeen{text_of(event, {"reason"}), text_of(event, {"message"}), time};
+    }
   }
   return latest;
 }

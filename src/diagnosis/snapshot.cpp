@@ -24,6 +24,7 @@ constexpr std::array files = {
     std::string_view("kubeapiserver"),         std::string_view("kubescheduler"),  std::string_view("leases"),
     std::string_view("kubecontrollermanager"), std::string_view("nodes"),          std::string_view("machineconfigpools"),
     std::string_view("pods"),                  std::string_view("routes"),         std::string_view("persistentvolumeclaims"),
+    std::string_view("claimevents"),
 };
 
 constexpr std::array api_names = {std::pair(LookNotes::Api::answers, std::string_view("answers")),
