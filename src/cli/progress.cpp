@@ -31,6 +31,7 @@ std::string subject(const sys::Event& event) {
 std::string finding(const sys::Event& event) {
   const Json fields(event.fields);
   std::string text = fmt::format("{}: {}", event.name, event.error ? event.error->message() : "");
+  if (const auto since = find_string(fields, {"since"})) text += fmt::format(", since {}", *since);
   if (const JsonArray& evidence = find_array(fields, {"evidence"}); !evidence.empty()) {
     text += fmt::format("; seen: {}", find_string(evidence.front(), {"text"}).value_or(""));
   }

@@ -283,9 +283,7 @@ AllBroken look_at_node(const Snapshot& snapshot, const std::string& key) {
   if (is_unknown || renewed) {
     const auto since = renewed ? renewed : changed;
     if (is_unknown || snapshot.notes.time - *since > link_row("node-silent").patience)
-      found.push_back({"node-silent",
-                       fmt::format("the kubelet of {} has been silent since {}", key, since ? to_rfc3339(*since) : "some time"),
-                       since});
+      found.push_back({"node-silent", fmt::format("the kubelet of {} is silent", key), since});
   }
   if (found.empty() && ready && status == "False") {
     found.push_back({"node-not-ready",
