@@ -17,8 +17,8 @@ class CauseWatch {
  public:
   struct Pace {
     Milliseconds first = Seconds(15);    // before the first look: most waits are over by then
-    Milliseconds between = Seconds(10);  // from the end of a look to the next one
-    int share = 3;                       // a look that takes long is followed by a pause of this many times its duration
+    Milliseconds between = Seconds(7);   // from the end of a look to the next one
+    int share = 2;                       // a look that takes long is followed by a pause of this many times its duration
   };
   // errors: could not look; the watch looks again
   using Look = std::function<Result<std::vector<diagnosis::Chain>>(const sys::Context&)>;

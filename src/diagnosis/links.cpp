@@ -122,13 +122,13 @@ constexpr std::array table = {
             "`slipway machine shell {} -- systemctl restart kubelet`"},
 
     // Reachability
-    LinkRow{"name-wrong", reachability, "on a machine, a name of the API resolves to other addresses", Seconds(10),
+    LinkRow{"name-wrong", reachability, "on a machine, a name of the API resolves to other addresses", Seconds(5),
             "check /etc/hosts and /etc/resolv.conf of {}, and the records of its DNS server"},
-    LinkRow{"port-closed", reachability, "a machine cannot connect to a port of another one, which serves it", Seconds(10),
+    LinkRow{"port-closed", reachability, "a machine cannot connect to a port of another one, which serves it", Seconds(5),
             "check for a firewall or a broken link between the machines ({})"},
-    LinkRow{"registry-closed", reachability, "a machine gets no answer from the registry, and another one does", Seconds(10),
+    LinkRow{"registry-closed", reachability, "a machine gets no answer from the registry, and another one does", Seconds(5),
             "check for a firewall or a broken link between {} and the registry"},
-    LinkRow{"machine-cut-off", reachability, "a machine reaches no other machine, and others reach each other", Seconds(10),
+    LinkRow{"machine-cut-off", reachability, "a machine reaches no other machine, and others reach each other", Seconds(5),
             "check the network interface of {}, its cable or bridge, and firewalls"},
 
     // Host
