@@ -194,10 +194,11 @@ Result<Bundle> start_bundle(const Environment& environment, const Subject& subje
 
 // Adds the answers of the machines and of the API.
 Result<> add_answers(const Environment& environment, const Subject& subject, Depth depth, Bundle& bundle) {
+  // The probes are the first answers; the rest may take minutes.
+  diagnosis::LookNotes notes{.time = environment.context.clock.now(), .api = diagnosis::LookNotes::Api::answers};
   if (subject.machines) TRY(ask_machines(environment, subject, depth, bundle));
   if (subject.remote) bundle.record("bootstrap", gather_remote(environment, subject, bundle));
   const Writer writer = bundle.writer(environment);
-  diagnosis::LookNotes notes{.api = diagnosis::LookNotes::Api::answers};
   if (!TRY(environment.files.info(bundle.folder() + "/resources/pods.json"))) {
     const Result<> gathered = subject.api ? gather_objects(environment, *subject.api, writer) : Result<>(Ok{});
     if (subject.api) bundle.record("objects", gathered);
@@ -205,7 +206,6 @@ Result<> add_answers(const Environment& environment, const Subject& subject, Dep
     if (!gathered.ok()) notes.api = diagnosis::LookNotes::Api::silent;
     if (!gathered.ok()) notes.api_failure = gathered.error().message();
   }
-  notes.time = environment.context.clock.now();
   TRY(writer.write(diagnosis::look_file, diagnosis::to_text(notes)));
   if (!bundle.problems.empty()) TRY(writer.write("gather-errors.txt", bundle.problems));
   return Ok{};

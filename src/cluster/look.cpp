@@ -158,7 +158,9 @@ Result<std::vector<Probed>> probe_machines(const sys::Context& context, provider
   for (const Probed& each : probed) probes.push_back(diagnosis::parse_probe(each.lines.ok() ? each.lines.value() : "", ""));
   const std::vector<std::size_t> again = diagnosis::to_ask_again(probes);
   const Milliseconds left = end - context.clock.steady();
-  if (!again.empty() && left > Seconds(1)) TRY(probe_each(again, left));
+  if (again.empty() || left < Seconds(1)) return probed;
+  const Result<> asked = probe_each(again, left);
+  if (!asked.ok()) context.log.debug("probing machines again: {}", asked.error().message());
   return probed;
 }
 
