@@ -6,6 +6,7 @@
 #include "cli/output_option.h"
 #include "diagnosis/open.h"
 #include "diagnosis/rules.h"
+#include "diagnosis/why.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -42,13 +43,23 @@ Result<std::string> chosen_bundle(const Environment& environment, const Argument
 
 Result<> analyze(const Environment& environment, const Arguments& arguments) {
   const std::string path = TRY(chosen_bundle(environment, arguments));
-  const std::vector<diagnosis::Finding> findings = diagnosis::diagnose(TRY(open_bundle(environment, path)));
+  const diagnosis::Bundle bundle = TRY(open_bundle(environment, path));
+  const std::vector<diagnosis::Finding> findings = diagnosis::diagnose(bundle);
+  // A bundle of an older version may not tell its time.
+  const std::optional<diagnosis::Snapshot> snapshot = diagnosis::snapshot_of(bundle);
+  const std::vector<diagnosis::Chain> chains = snapshot ? diagnosis::why(*snapshot) : std::vector<diagnosis::Chain>();
   if (arguments["--output"] == "json") {
-    environment.print(emit_json(diagnosis::to_json(findings), JsonStyle::pretty));
+    Json document = diagnosis::to_json(findings);
+    if (!chains.empty()) document.as_object()["chains"] = diagnosis::to_json(chains);
+    environment.print(emit_json(document, JsonStyle::pretty));
+  } else if (findings.empty() && chains.empty()) {
+    environment.print(fmt::format("No known fault found in {}.\n", path));
   } else {
-    environment.print(findings.empty() ? fmt::format("No known fault found in {}.\n", path) : diagnosis::to_text(findings));
+    std::string text = diagnosis::to_text(findings);
+    if (!chains.empty()) text += (text.empty() ? "" : "\n") + diagnosis::to_text(chains, snapshot->notes.time);
+    environment.print(text);
   }
-  if (!findings.empty()) environment.exit_status = 1;
+  if (!findings.empty() || !chains.empty()) environment.exit_status = 1;
   return Ok{};
 }
 

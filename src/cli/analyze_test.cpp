@@ -23,6 +23,25 @@ TEST_F(AnalyzeTest, PrintsFindingsAndHasAStatusForThem) {
   EXPECT_EQ(find_string(find_array(json.value(), {"findings"}).at(0), {"name"}), "machine-not-booted");
 }
 
+TEST_F(AnalyzeTest, PrintsTheChainOfTheBundle) {
+  ASSERT_TRUE(files.write("/b/host/look.json", R"({"time":"2026-11-22T06:10:00Z","api":"silent","failure":"no route to host"})", 0600).ok());
+  ASSERT_TRUE(files.write("/b/host/machines.jsonl", "{\"name\":\"master-0\",\"state\":\"stopped\"}\n", 0600).ok());
+  ASSERT_TRUE(run({"analyze", "/b"}).ok());
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(printed,
+            "api: the API does not answer: no route to host\n"
+            "  api: master-0 is off, so etcd has no majority\n"
+            "    machine/master-0: machine master-0 is off\n"
+            "what to do: start it: `slipway machine start master-0`\n");
+  printed.clear();
+  ASSERT_TRUE(run({"analyze", "/b", "--output", "json"}).ok());
+  const Result<Json> json = parse_json(printed, "x");
+  ASSERT_TRUE(json.ok()) << printed;
+  EXPECT_TRUE(find_array(json.value(), {"findings"}).empty());
+  const JsonArray& links = find_array(find_array(json.value(), {"chains"}).at(0), {"links"});
+  EXPECT_EQ(find_string(links.at(2), {"name"}), "machine-off");
+}
+
 TEST_F(AnalyzeTest, SaysThatItFoundNothing) {
   ASSERT_TRUE(files.write("/b/host/machines.jsonl", "{\"name\":\"m0\",\"state\":\"running\"}\n", 0600).ok());
   ASSERT_TRUE(run({"analyze", "/b"}).ok());

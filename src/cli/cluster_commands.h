@@ -23,5 +23,6 @@ Command orphans_command();
 Command refresh_command();
 Command replace_master_command();
 Command scale_workers_command();
+Command why_command();
 
 }  // namespace slipway::cli

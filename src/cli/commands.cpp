@@ -92,6 +92,7 @@ std::span<const Command> commands() {
       wait_for_install_command(),
       watch_command(),
       version_command(),
+      why_command(),
   };
   return table;
 }

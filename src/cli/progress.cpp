@@ -27,10 +27,11 @@ std::string subject(const sys::Event& event) {
   return fmt::format("{}{} {}", source, event.kind, event.name);
 }
 
-// A finding, its first evidence, and what to do.
+// A finding with its first evidence, or a cause, and what to do.
 std::string finding(const sys::Event& event) {
   const Json fields(event.fields);
   std::string text = fmt::format("{}: {}", event.name, event.error ? event.error->message() : "");
+  if (const auto since = find_string(fields, {"since"})) text += fmt::format(", since {}", *since);
   if (const JsonArray& evidence = find_array(fields, {"evidence"}); !evidence.empty()) {
     text += fmt::format("; seen: {}", find_string(evidence.front(), {"text"}).value_or(""));
   }
@@ -74,7 +75,7 @@ std::optional<std::string> describe(const sys::Event& event) {
       if (!event.duration) return line;
       return fmt::format("{}: done in {}", line, human_duration(*event.duration));
     case sys::Phase::failed:
-      if (event.kind == "finding") return finding(event);
+      if (event.kind == "finding" || event.kind == "cause") return finding(event);
       return fmt::format("{}: {}", line, event.error ? event.error->message() : "failed");
     case sys::Phase::skipped: {
       const Json* reason = event.fields.if_contains("reason");
@@ -92,12 +93,15 @@ sys::Events::Sink progress_sink(bool terminal, std::function<void(std::string_vi
   struct Shown {
     std::optional<WallTime> start;  // of the first step
     std::string waiting_for;        // the step in progress
+    std::string cause;              // why it waits, if that is known
   };
   return [terminal, write = std::move(write), shown = Shown()](const sys::Event& event) mutable {
     if (event.kind == "step") {
       if (!shown.start) shown.start = event.time;
       shown.waiting_for = event.phase == sys::Phase::started ? subject(event) : "";
     }
+    if (event.kind == "step" || (event.kind == "cause" && event.phase == sys::Phase::finished)) shown.cause.clear();
+    if (event.kind == "cause" && event.error) shown.cause = ": " + event.error->message();
     const bool lasting = is_lasting(event);
     if (!terminal && !lasting && !is_announced(event)) return;
     const std::optional<std::string> line = describe(event);
@@ -106,7 +110,7 @@ sys::Events::Sink progress_sink(bool terminal, std::function<void(std::string_vi
     if (!terminal) return write(fmt::format("{}{}\n", elapsed, *line));
     // Return to the first column and clear the line that is redrawn.
     write(fmt::format("\r\x1b[K{}{}{}", elapsed, *line, lasting ? "\n" : ""));
-    if (lasting && !shown.waiting_for.empty()) write(fmt::format("{}waiting: {}", elapsed, shown.waiting_for));
+    if (lasting && !shown.waiting_for.empty()) write(fmt::format("{}waiting: {}{}", elapsed, shown.waiting_for, shown.cause));
   };
 }
 

@@ -48,6 +48,27 @@ TEST(Progress, FindingsStandWithTheirProof) {
   EXPECT_EQ(text, "operator-crashes: dns ends again and again; seen: fatal: no zone; read its log\n");
 }
 
+TEST(Progress, AWaitHasItsCauseWhileThereIsOne) {
+  testing_support::FakeClock clock;
+  sys::Events events(clock, "slipway");
+  std::string text;
+  events.add_sink(progress_sink(true, [&](std::string_view piece) { text += piece; }));
+  events.emit({.kind = "step", .name = "nodes-ready", .phase = Phase::started, .fields = {{"description", "nodes are Ready"}}});
+  text.clear();
+  events.emit({.kind = "cause",
+               .name = "machine-off",
+               .phase = Phase::failed,
+               .error = Error(Code::unavailable, "machine m1 is off"),
+               .fields = {{"next_step", "start it"}, {"since", "2026-11-21T09:30:00Z"}}});
+  EXPECT_EQ(text, "\r\x1b[K   0.0 s  machine-off: machine m1 is off, since 2026-11-21T09:30:00Z; start it\n   0.0 s  waiting: nodes are Ready: machine m1 is off");
+  text.clear();
+  events.emit({.kind = "cause",
+               .name = "machine-off",
+               .phase = Phase::finished,
+               .fields = {{"description", "no longer: machine m1 is off"}}});
+  EXPECT_EQ(text, "\r\x1b[K   0.0 s  no longer: machine m1 is off\n   0.0 s  waiting: nodes are Ready");
+}
+
 TEST(Progress, StepsHaveTheTimeSinceTheFirstAndAreWaitedFor) {
   testing_support::FakeClock clock;
   sys::Events events(clock, "slipway");

@@ -65,7 +65,7 @@ Result<> wait_for_conditions(const Environment& environment, const Arguments& ar
     steps.set_image_mode(config.image_mode);
     return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
       return cluster::wait_for_all(
-          watched, api, conditions, [] { return std::string(); }, steps);
+          watched, api, conditions, [&] { return faults.causes().sentence(); }, steps);
     });
   });
 }

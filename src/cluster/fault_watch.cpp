@@ -1,5 +1,6 @@
 #include "cluster/fault_watch.h"
 
+#include "cluster/look.h"
 #include "sys/task_group.h"
 
 #include <algorithm>
@@ -8,10 +9,12 @@ namespace slipway::cluster {
 
 FaultWatch::FaultWatch(sys::Clock& clock) : FaultWatch(clock, Pace()) {}
 
-FaultWatch::FaultWatch(sys::Clock& clock, Pace pace) : clock_(clock), pace_(pace), activity_(Activity{.last = clock.steady()}) {}
+FaultWatch::FaultWatch(sys::Clock& clock, Pace pace)
+    : clock_(clock), pace_(pace), activity_(Activity{.last = clock.steady()}), causes_(clock) {}
 
 void FaultWatch::observe(const sys::Event& event) {
-  if (event.kind == "finding") return;
+  // What the watch itself says is no sign of life.
+  if (event.kind == "finding" || event.kind == "cause") return;
   const SteadyTime now = clock_.steady();
   activity_.with_lock([&](Activity& activity) {
     activity.last = now;
@@ -86,6 +89,11 @@ Result<> while_watched(const Environment& environment, const Subject& subject, c
     const Result<> watched = faults.run(own, examine_cluster);
     ending.request_stop();
     return watched;
+  });
+  watching.run("", [&](const sys::Context& own) {
+    return faults.causes().run(own, [&](const sys::Context& each) -> Result<std::vector<diagnosis::Chain>> {
+      return TRY(look(environment.with(each), subject)).chains;
+    });
   });
   const Result<> worked = work(context.with_stop(ending.get_token()));
   watching.request_stop();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/guarded.h"
+#include "cluster/cause_watch.h"
 #include "cluster/gather.h"
 #include "sys/context.h"
 #include "sys/events.h"
@@ -45,6 +46,9 @@ class FaultWatch {
   //   errors  diagnosis::to_error of the finding; cancelled
   Result<> run(const sys::Context& context, const Examine& examine_cluster);
 
+  // Says what the deepest broken link is, at any time of the installation. The findings above need a fault with a name of its own.
+  CauseWatch& causes() { return causes_; }
+
  private:
   // When to examine a machine that starts, and the pause until the next examination.
   struct Start {
@@ -63,10 +67,11 @@ class FaultWatch {
   const Pace pace_;
   Guarded<Activity> activity_;
   sys::Wakeup changed_;
+  CauseWatch causes_;
 };
 
-// Runs `work` under the watch. A final finding stops the work and becomes its error. After a timeout of the work, a last
-// examination explains the error.
+// Runs `work` under the watch and its causes. A final finding stops the work and becomes its error. After a timeout of the work, a
+// last examination explains the error.
 //
 //   folder  where the log bundle of a failure is written
 //   errors  those of the work, explained (gather.h); cancelled

@@ -61,6 +61,7 @@ TEST_F(FaultWatchTest, LooksAtAMachineThatTakesLongToStartWhateverOthersTell) {
 TEST_F(FaultWatchTest, ItsOwnFindingsAreNoSignOfLife) {
   test.clock.wait(SteadyTime(Seconds(10)), {}, nullptr, 0);
   watch.observe({.kind = "finding", .name = "x", .phase = sys::Phase::failed});
+  watch.observe({.kind = "cause", .name = "y", .phase = sys::Phase::failed});
   EXPECT_EQ(run({{}}).error().code(), Code::cancelled);
   EXPECT_EQ(examined_at[0], Seconds(30));
 }

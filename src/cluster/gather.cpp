@@ -1,9 +1,9 @@
 #include "cluster/gather.h"
 
 #include "base/text.h"
+#include "cluster/look.h"
 #include "data/data.h"
 #include "diagnosis/open.h"
-#include "diagnosis/probe.h"
 #include "diagnosis/redact.h"
 #include "diagnosis/rules.h"
 #include "release/layer_reader.h"
@@ -13,9 +13,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
-#include <numeric>
 
 namespace slipway::cluster {
 
@@ -23,23 +21,10 @@ namespace {
 
 constexpr Milliseconds longest_script = Seconds(60);
 constexpr Milliseconds longest_request = Seconds(5);
+constexpr Milliseconds longest_probe = Seconds(20);
 constexpr std::uint64_t largest_bundle = 512u << 20;
 constexpr std::uint64_t largest_unpacked = 2ull << 30;
 constexpr int machines_at_once = 2;
-
-// The kinds of objects that the rules read, with the names of their files.
-struct Gathered {
-  std::string_view file;
-  kube::ResourceType type;
-  std::string fields{};
-};
-const std::array gathered_types = {
-    Gathered{"clusteroperators", kube::types::cluster_operators},
-    Gathered{"clusterversion", kube::types::cluster_versions},
-    Gathered{"events", kube::types::events, "type=Warning"},
-    Gathered{"nodes", kube::types::nodes},
-    Gathered{"pods", kube::types::pods},
-};
 
 // "20261121093000"
 std::string id_of(WallTime time) {
@@ -98,19 +83,15 @@ Result<> gather_machine(const sys::Context& context, provider::Provider& machine
   return writer.unpack(content.out, below);
 }
 
-Result<> write_expected(const config::InstallConfig& config, const Writer& writer) {
-  JsonArray addresses;
-  for (const std::string& address : config::api_vips(config)) addresses.emplace_back(address);
-  const Json expected = {{"domain", config.cluster_domain()}, {"apiAddresses", std::move(addresses)}};
-  return writer.write("host/expected.json", emit_json(expected, JsonStyle::pretty));
-}
-
 // Gathers through the API the objects that the bootstrap machine gathers.
 Result<> gather_objects(const Environment& environment, kube::Api& api, const Writer& writer) {
   TRY(api.send(environment.context, {.path = "/readyz", .limit = longest_request}));
-  for (const Gathered& each : gathered_types) {
-    const std::vector<Json> objects = TRY(kube::list(environment.context, api, each.type, "", {.fields = each.fields}));
-    const Json list = {{"items", JsonArray(objects.begin(), objects.end())}};
+  for (const ObservedType& each : observed_types()) {
+    const auto objects = kube::list(environment.context, api, each.type, each.space, {.fields = each.fields});
+    // A cluster may not have the type.
+    if (!objects.ok() && objects.error().code() == Code::not_found) continue;
+    const std::vector<Json> found = TRY(objects);
+    const Json list = {{"items", JsonArray(found.begin(), found.end())}};
     TRY(writer.write(fmt::format("resources/{}.json", each.file), emit_json(list, JsonStyle::compact)));
   }
   return Ok{};
@@ -155,25 +136,10 @@ using RecordAnswer = std::function<void(const std::string& machine, const Result
 
 // Gathers what each running machine sees of the other machines.
 Result<> gather_probes(const Environment& environment, provider::Provider& provider,
-                       std::vector<provider::MachineStatus> machines, const Writer& writer, const RecordAnswer& record) {
-  std::erase_if(machines, [](const provider::MachineStatus& machine) { return !machine.is_on; });
-  std::vector<Result<std::string>> answers(machines.size(), std::string());
-  const auto probe_each = [&](const std::vector<std::size_t>& indices) {
-    return sys::for_each_at_once(environment.context, indices.size(), static_cast<int>(indices.size()),
-                                 [&](const sys::Context& context, std::size_t i) -> Result<> {
-                                   answers[indices[i]] = provider.probe(context, machines[indices[i]].name);
-                                   return Ok{};
-                                 });
-  };
-  std::vector<std::size_t> all(machines.size());
-  std::iota(all.begin(), all.end(), 0);
-  TRY(probe_each(all));
-  std::vector<diagnosis::Probe> probes;
-  for (const Result<std::string>& text : answers) probes.push_back(diagnosis::parse_probe(text.ok() ? text.value() : "", ""));
-  TRY(probe_each(diagnosis::to_ask_again(probes)));
-  for (std::size_t i = 0; i < machines.size(); ++i) {
-    const std::string file = fmt::format("host/{}.probe.txt", machines[i].name);
-    record(machines[i].name, answers[i].ok() ? writer.write(file, answers[i].value()) : answers[i].error());
+                       const std::vector<provider::MachineStatus>& machines, const Writer& writer, const RecordAnswer& record) {
+  for (Probed& each : TRY(probe_machines(environment.context, provider, machines, longest_probe))) {
+    const std::string file = fmt::format("host/{}.probe.txt", each.machine);
+    record(each.machine, each.lines.ok() ? writer.write(file, std::move(each.lines).value()) : each.lines.error());
   }
   return Ok{};
 }
@@ -215,7 +181,7 @@ Result<Bundle> start_bundle(const Environment& environment, const Subject& subje
       .work = std::move(work), .id = id_of(environment.context.clock.now()), .redactor = diagnosis::Redactor(subject.secrets)};
   const Writer writer = bundle.writer(environment);
   TRY(environment.files.make_directories(bundle.folder(), 0700));
-  if (subject.config) TRY(write_expected(*subject.config, writer));
+  if (subject.config) TRY(writer.write("host/expected.json", expected_text(*subject.config)));
   if (!subject.machines) return bundle;
   Result<std::vector<provider::BundleFile>> files = subject.machines->bundle_files(environment.context);
   if (!files.ok() && files.error().code() != Code::unavailable) return files.error();
@@ -228,11 +194,19 @@ Result<Bundle> start_bundle(const Environment& environment, const Subject& subje
 
 // Adds the answers of the machines and of the API.
 Result<> add_answers(const Environment& environment, const Subject& subject, Depth depth, Bundle& bundle) {
+  // The probes are the first answers; the rest may take minutes.
+  diagnosis::LookNotes notes{.time = environment.context.clock.now(), .api = diagnosis::LookNotes::Api::answers};
   if (subject.machines) TRY(ask_machines(environment, subject, depth, bundle));
   if (subject.remote) bundle.record("bootstrap", gather_remote(environment, subject, bundle));
   const Writer writer = bundle.writer(environment);
-  if (subject.api && !TRY(environment.files.info(bundle.folder() + "/resources/pods.json")))
-    bundle.record("objects", gather_objects(environment, *subject.api, writer));
+  if (!TRY(environment.files.info(bundle.folder() + "/resources/pods.json"))) {
+    const Result<> gathered = subject.api ? gather_objects(environment, *subject.api, writer) : Result<>(Ok{});
+    if (subject.api) bundle.record("objects", gathered);
+    if (!subject.api) notes.api = diagnosis::LookNotes::Api::not_asked;
+    if (!gathered.ok()) notes.api = diagnosis::LookNotes::Api::silent;
+    if (!gathered.ok()) notes.api_failure = gathered.error().message();
+  }
+  TRY(writer.write(diagnosis::look_file, diagnosis::to_text(notes)));
   if (!bundle.problems.empty()) TRY(writer.write("gather-errors.txt", bundle.problems));
   return Ok{};
 }
@@ -281,6 +255,13 @@ Result<Examination> examine(const Environment& environment, const Subject& subje
     examination.bundle = TRY(pack(environment, bundle, folder));
   }
   return examination;
+}
+
+std::string expected_text(const config::InstallConfig& config) {
+  JsonArray addresses;
+  for (const std::string& address : config::api_vips(config)) addresses.emplace_back(address);
+  const Json expected = {{"domain", config.cluster_domain()}, {"apiAddresses", std::move(addresses)}};
+  return emit_json(expected, JsonStyle::pretty);
 }
 
 Error explain(const Error& failure, const Examination& examination) {

@@ -49,6 +49,9 @@ enum class KeepBundle { never, if_final, always };  // if_final: when there is a
 // gather().
 Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, KeepBundle keep);
 
+// The content of host/expected.json: addresses and domain in the install-config. Pure.
+std::string expected_text(const config::InstallConfig& config);
+
 // Adds an examination to the error of a wait. A final finding replaces the error; other findings and the path of the archive are
 // appended to it.
 Error explain(const Error& failure, const Examination& examination);

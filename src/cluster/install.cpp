@@ -89,10 +89,15 @@ Result<> install(const Environment& environment, const Installation& installatio
 
   BootstrapLog bootstrap_log;
   ClusterEvents cluster_events(installation.earlier);
-  const DelayReason bootstrap_failure = [&] { return bootstrap_log.last_failure(); };
+  // The cause first, when it is known.
+  const auto with_cause = [&](std::string detail) {
+    const std::string cause = faults.causes().sentence();
+    return cause.empty() || detail.empty() ? cause + detail : fmt::format("{}; {}", cause, detail);
+  };
+  const DelayReason bootstrap_failure = [&] { return with_cause(bootstrap_log.last_failure()); };
   const DelayReason machine_reasons = [&] {
     const auto machines = installation.machines.list(context);
-    return machines.ok() ? machine_problems(machines.value(), {}) : std::string();
+    return with_cause(machines.ok() ? machine_problems(machines.value(), {}) : std::string());
   };
   // These watches are in a separate group because they stop earlier than the others: before the bootstrap machine is removed.
   sys::TaskGroup bootstrap_watches(context);

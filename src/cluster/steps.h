@@ -17,6 +17,7 @@ namespace slipway::cluster {
 enum class ExitStatus {
   failure = 1,         // every other error
   changes = 2,         // `plan cluster` has succeeded, and there is something to do
+  broken = 2,          // `why` has found something that is broken
   install_config = 3,  // the install-config cannot be read or is invalid
   infrastructure = 4,  // the machines could not be created
   bootstrap = 5,       // the control plane does not run on its own machines

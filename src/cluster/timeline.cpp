@@ -131,7 +131,7 @@ Words words_of(const sys::Event& event) {
 // The component that the event belongs to, for display.
 std::string group_of(const sys::Event& event) {
   if (event.kind == "step") return "slipway: steps";
-  if (event.kind == "finding") return "findings";
+  if (event.kind == "finding" || event.kind == "cause") return "findings";
   if (event.kind == "operator") return "operator of " + std::string(subject_of(key_of(event)));
   if (event.kind == "cluster-operator") return "ClusterOperators";
   if (event.kind == "node" || event.kind.ends_with("certificate") || event.kind == "certificate-request") return "nodes";

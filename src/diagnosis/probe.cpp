@@ -24,12 +24,13 @@ Probe parse_probe(std::string_view text, std::string_view file) {
 }
 
 bool Probe::Line::has_answer() const {
+  if (words[0] == "port") return words.size() == 3 && words[2] == "open";
   return words.size() == 3 && words[2].find_first_not_of("0123456789") == std::string::npos;
 }
 
 std::vector<Probe::Line> Probe::lines(std::string_view keyword, std::string_view first_word) const {
   std::vector<Line> found;
-  const bool asks_others = keyword == "reach" || keyword == "name";
+  const bool asks_others = keyword == "reach" || keyword == "port" || keyword == "name";
   if (asks_others && std::ranges::none_of(all, [](const Line& line) { return line.words[0] == "address"; })) return found;
   for (const Line& line : all) {
     if (line.words[0] == keyword && (first_word.empty() || line.words[1] == first_word)) found.push_back(line);
@@ -38,15 +39,20 @@ std::vector<Probe::Line> Probe::lines(std::string_view keyword, std::string_view
 }
 
 std::vector<std::size_t> to_ask_again(const std::vector<Probe>& probes) {
+  const auto targets_of = [](const Probe& probe) {
+    std::vector<Probe::Line> lines = probe.lines("reach");
+    std::ranges::move(probe.lines("port"), std::back_inserter(lines));
+    return lines;
+  };
   std::set<std::string> reached;
   for (const Probe& probe : probes) {
-    for (const Probe::Line& line : probe.lines("reach")) {
+    for (const Probe::Line& line : targets_of(probe)) {
       if (line.has_answer()) reached.insert(line.words[1]);
     }
   }
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < probes.size(); ++i) {
-    const std::vector<Probe::Line> lines = probes[i].lines("reach");
+    const std::vector<Probe::Line> lines = targets_of(probes[i]);
     const auto is_missed = [&](const Probe::Line& line) { return !line.has_answer() && reached.contains(line.words[1]); };
     if (std::ranges::any_of(lines, is_missed)) found.push_back(i);
   }

@@ -1,13 +1,13 @@
 // Rules about workloads and manifests: manifests that the API rejects, containers that crash repeatedly.
 #include "diagnosis/all_rules.h"
 
-#include "base/number.h"
+#include "diagnosis/last_words.h"
+
 #include "base/text.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 namespace slipway::diagnosis {
 
@@ -61,13 +61,6 @@ std::optional<Crash> crash_by_api(const Bundle& bundle) {
   return worst;
 }
 
-// "3" in ".../containers/logs/NAMESPACE_POD_UID/CONTAINER/3.log": the number of earlier starts of the container.
-std::optional<std::int64_t> starts_before(std::string_view path) {
-  std::string_view file = path.substr(path.rfind('/') + 1);
-  const std::optional<std::int64_t> value = take_number<std::int64_t>(file);
-  return file == ".log" ? value : std::nullopt;
-}
-
 // If the API does not answer: a static pod that crashes, by the log of its kubelet.
 std::optional<Crash> crash_by_kubelet(const Bundle& bundle) {
   for (const Machine& machine : bundle.machines()) {
@@ -92,47 +85,6 @@ std::optional<Crash> crash_by_kubelet(const Bundle& bundle) {
   return std::nullopt;
 }
 
-// The line that best explains why a program ended: the last line with a word of failure, else the last line. number: its line
-// number, from 1.
-std::string_view failure_line(std::string_view text, int& number) {
-  constexpr std::array words = {std::string_view("panic"),  std::string_view("fatal"),
-                                std::string_view("Fatal"),  std::string_view("\"level\":\"error"),
-                                std::string_view("error:"), std::string_view("Error:")};
-  constexpr std::size_t looked_at = 60;  // lines from the end; a stack trace may follow the message
-  const std::vector<std::string_view> lines = split(text, '\n');
-  const std::size_t first = lines.size() > looked_at ? lines.size() - looked_at : 0;
-  std::size_t best = lines.size() - 1;
-  for (std::size_t i = lines.size(); i-- > first;) {
-    if (std::ranges::none_of(words, [&](std::string_view word) { return lines[i].find(word) != std::string_view::npos; }))
-      continue;
-    best = i;
-    break;
-  }
-  number = static_cast<int>(best) + 1;
-  return lines[best];
-}
-
-// The last output of the container before it ended.
-std::optional<Quote> last_output(const Bundle& bundle, const Crash& crash) {
-  const std::size_t slash = crash.pod.find('/');
-  const std::string pod = fmt::format("{}_{}_", crash.pod.substr(0, slash), crash.pod.substr(slash + 1));
-  std::optional<std::pair<std::int64_t, Quote>> latest;
-  for (const Machine& machine : bundle.machines()) {
-    const std::string prefix = fmt::format("{}containers/logs/{}", machine.folder, pod);
-    for (const std::string_view path : bundle.paths(prefix, ".log")) {
-      const std::optional<std::int64_t> starts = starts_before(path);
-      if (path.find(fmt::format("/{}/", crash.container)) == std::string_view::npos || !starts) continue;
-      const std::string_view text = trim(*bundle.find(path));
-      if (text.empty() || (latest && latest->first >= *starts)) continue;
-      int number = 0;
-      const std::string_view line = failure_line(text, number);
-      latest = {*starts, Quote{std::string(path), number, shortened(line)}};
-    }
-  }
-  if (!latest) return std::nullopt;
-  return latest->second;
-}
-
 }  // namespace
 
 Found operator_crashes(const Bundle& bundle) {
@@ -147,7 +99,7 @@ Found operator_crashes(const Bundle& bundle) {
                   .next_step = fmt::format("read the last output of the container: `kubectl logs --previous -n {} {} -c {}`",
                                            crash->pod.substr(0, crash->pod.find('/')),
                                            crash->pod.substr(crash->pod.find('/') + 1), crash->container)};
-  if (const auto output = last_output(bundle, *crash)) finding.evidence.insert(finding.evidence.begin(), *output);
+  if (const auto output = last_words(bundle, crash->pod, crash->container)) finding.evidence.insert(finding.evidence.begin(), *output);
   return finding;
 }
 

@@ -182,6 +182,9 @@ TEST(Probe, MachinesThatMissAReachableServerAreProbedAgain) {
            {"one does not", {missed, reached, missed}, {0, 2}},
            {"any status is an answer", {missed, address + "reach https://a:1/x 503\n"}, {0}},
            {"another server", {missed, address + "reach https://a:2/x 200\n"}, {}},
+           {"a port that another machine reaches",
+            {address + "port 10.0.0.1:2380 timeout\n", address + "port 10.0.0.1:2380 open\n"},
+            {0}},
            {"a machine whose network is still being set up", {reached, "reach https://a:1/x curl: (6) no\n"}, {}},
        }) {
     std::vector<Probe> probes;

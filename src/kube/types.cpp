@@ -17,6 +17,7 @@ constexpr std::array all_types = {
     &types::secrets,
     &types::service_accounts,
     &types::events,
+    &types::volume_claims,
     &types::resource_quotas,
     &types::deployments,
     &types::daemon_sets,

@@ -43,6 +43,7 @@ inline const ResourceType secrets{"", "v1", "secrets", "Secret"};
 inline const ResourceType service_accounts{"", "v1", "serviceaccounts", "ServiceAccount"};
 inline const ResourceType events{"", "v1", "events", "Event"};
 
+inline const ResourceType volume_claims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
 inline const ResourceType resource_quotas{"", "v1", "resourcequotas", "ResourceQuota"};
 
 inline const ResourceType deployments{"apps", "v1", "deployments", "Deployment"};

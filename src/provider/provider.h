@@ -115,6 +115,12 @@ struct ImageRegistry {
   std::string authority;                  // PEM; signed the certificate of both addresses
 };
 
+// What probe() tests in addition to the names and servers of the cluster.
+struct ProbeRequest {
+  std::vector<std::string> ports{};  // "10.97.77.12:2380": whether the machine can connect
+  Milliseconds limit = Seconds(20);  // for the whole answer
+};
+
 // A file of a log bundle.
 struct BundleFile {
   std::string path;  // in the bundle: "host/master-0.console.log"
@@ -187,8 +193,9 @@ class Provider {
   // command ends
   virtual Result<sys::Output> run(const sys::Context& context, const std::string& machine, sys::Command command) = 0;
 
-  // Tests what a machine can reach on its network, even before its first boot. Returns lines as in diagnosis/probe.h.
-  virtual Result<std::string> probe(const sys::Context& context, const std::string& machine) = 0;
+  // Tests what a machine can reach on its network, even before its first boot, and what state it is in. Returns lines as in
+  // diagnosis/probe.h.
+  virtual Result<std::string> probe(const sys::Context& context, const std::string& machine, const ProbeRequest& request) = 0;
 
   // Relays the events of all machines to the context's events. Blocks until a stop. errors: unavailable: the source of events
   // ended

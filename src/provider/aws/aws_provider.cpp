@@ -218,7 +218,9 @@ class AwsProvider final : public Provider {
   Result<std::vector<OwnedCluster>> clusters(const sys::Context& context) override { return owned_clusters(context, api_); }
 
   Result<sys::Output> run(const sys::Context&, const std::string& machine, sys::Command) override { return no_commands(machine); }
-  Result<std::string> probe(const sys::Context&, const std::string& machine) override { return no_commands(machine); }
+  Result<std::string> probe(const sys::Context&, const std::string& machine, const ProbeRequest&) override {
+    return no_commands(machine);
+  }
 
   Result<> follow(const sys::Context& context) override {
     Resources own = own_resources();

@@ -104,9 +104,11 @@ Result<sys::Output> FakeProvider::run(const sys::Context&, const std::string& ma
   return answer ? answer(machine, command) : Result(sys::Output{});
 }
 
-Result<std::string> FakeProvider::probe(const sys::Context&, const std::string& machine) {
+Result<std::string> FakeProvider::probe(const sys::Context&, const std::string& machine, const ProbeRequest& request) {
   TRY(check_machine(machine));
-  return std::string("clock 2026-11-22T06:10:00Z\n");
+  std::string lines = "clock 2026-11-22T06:10:00Z\n";
+  for (const std::string& port : request.ports) lines += fmt::format("port {} open\n", port);
+  return lines;
 }
 
 Result<> FakeProvider::follow(const sys::Context& context) {

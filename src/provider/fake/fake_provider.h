@@ -46,7 +46,7 @@ class FakeProvider final : public Provider {
   Result<> remove(const sys::Context& context, const std::string& name) override;
   Result<> remove_all(const sys::Context& context) override;
   Result<sys::Output> run(const sys::Context& context, const std::string& machine, sys::Command command) override;
-  Result<std::string> probe(const sys::Context& context, const std::string& machine) override;
+  Result<std::string> probe(const sys::Context& context, const std::string& machine, const ProbeRequest& request) override;
   Result<> follow(const sys::Context& context) override;
   Result<std::vector<sys::Event>> events() override;
   Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) override;

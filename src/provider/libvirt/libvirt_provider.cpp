@@ -242,7 +242,9 @@ class LibvirtProvider final : public Provider {
   }
 
   Result<sys::Output> run(const sys::Context&, const std::string& machine, sys::Command) override { return no_commands(machine); }
-  Result<std::string> probe(const sys::Context&, const std::string& machine) override { return no_commands(machine); }
+  Result<std::string> probe(const sys::Context&, const std::string& machine, const ProbeRequest&) override {
+    return no_commands(machine);
+  }
 
   Result<> follow(const sys::Context& context) override {
     const std::string prefix = infra_id_ + "-";

@@ -19,7 +19,6 @@ namespace slipway::provider::local {
 
 namespace {
 
-constexpr Milliseconds probe_timeout = Seconds(20);
 constexpr Milliseconds query_timeout = Seconds(10);
 
 provider::MachineStatus status_of(const MachineStatus& machine) {
@@ -137,7 +136,7 @@ class LocalProvider final : public Provider {
     return run_captured(context, environment_.files, environment_.runner, choice_, machine, std::move(command));
   }
 
-  Result<std::string> probe(const sys::Context& context, const std::string& name) override {
+  Result<std::string> probe(const sys::Context& context, const std::string& name, const ProbeRequest& request) override {
     const ClusterConfig cluster = TRY(read_cluster(environment_.files, choice_));
     const std::vector<MachineStatus> machines = TRY(list_machines(context, environment_.files, choice_));
     const auto machine = std::ranges::find(machines, name, &MachineStatus::name);
@@ -146,7 +145,9 @@ class LocalProvider final : public Provider {
         cluster.images.registry.empty() ? "" : fmt::format("{}:{}", cluster.network.gateway(), registry_port);
     sys::Command command{.argv = {"sh", "-c", std::string(data::content(data::provider(), "probe-machine")), "probe-machine",
                                   cluster.domain, registry},
-                         .limit = probe_timeout};
+                         .limit = request.limit,
+                         .grace = Seconds(1)};
+    std::ranges::copy(request.ports, std::back_inserter(command.argv));
     const auto run = machine->leader != 0 ? run_captured : run_on_disk;
     const sys::Output said = TRY(run(context, environment_.files, environment_.runner, choice_, name, std::move(command)));
     return fmt::format("{}stolen {}\n", said.out, sys::stolen_time(environment_.files).count());

@@ -221,7 +221,9 @@ class VsphereProvider final : public Provider {
   }
 
   Result<sys::Output> run(const sys::Context&, const std::string& machine, sys::Command) override { return no_commands(machine); }
-  Result<std::string> probe(const sys::Context&, const std::string& machine) override { return no_commands(machine); }
+  Result<std::string> probe(const sys::Context&, const std::string& machine, const ProbeRequest&) override {
+    return no_commands(machine);
+  }
 
   Result<> follow(const sys::Context& context) override {
     Vcenter& server = *TRY(vcenter());

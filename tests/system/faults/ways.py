@@ -144,6 +144,18 @@ table bridge faults {{
 }}""")
 
 
+def close(cluster, one, other, port):
+    """Drops packets of two machines to that port of each other."""
+    in_network(cluster, "nft", "--file", "-", input=f"""
+table bridge closed {{
+  chain forward {{
+    type filter hook forward priority 0
+    ip saddr {one} ip daddr {other} tcp dport {port} drop
+    ip saddr {other} ip daddr {one} tcp dport {port} drop
+  }}
+}}""")
+
+
 # Announces an address twice a second, like its holder: unsolicited ARP replies.
 ANNOUNCE = """
 import socket, sys, time

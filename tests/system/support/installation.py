@@ -87,7 +87,7 @@ class Installation:
             options += ["--state", self.state]
         if words[:2] == ("create", "cluster"):
             options += ["--os-repo", self.os_repo, "--images", self.images]
-        named = 1 if words[0] in ("upgrade", "backup", "restore") else 2
+        named = 1 if words[0] in ("upgrade", "backup", "restore", "why") else 2
         return [str(word) for word in [SLIPWAY, *words[:named], *options, *words[named:]]]
 
     def run(self, *words, check=True, **options):

@@ -37,7 +37,7 @@ cluster_bootstrap_gather() {
     jobs+=($!)
     for kind in apiservices clusteroperators clusterversion configmaps csr endpoints events etcds kubeapiserver kubecontrollermanager kubescheduler \
         leases machines machineconfigpools machineconfignodes machineosbuilds machineosconfigs controllerconfigs kubeletconfigs \
-        containerruntimeconfigs namespaces nodes openshiftapiserver pods rolebindings roles services deployments daemonsets jobs; do
+        containerruntimeconfigs namespaces nodes openshiftapiserver persistentvolumeclaims pods rolebindings roles routes services deployments daemonsets jobs; do
         ask get "$kind" --all-namespaces --output=json >"$folder/$kind.json" &
         jobs+=($!)
     done
