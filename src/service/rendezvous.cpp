@@ -50,7 +50,8 @@ HostSetting setting_of(const HostRecord& record) {
   return {.key = record.table_key(),
           .role = record.host.role,
           .hostname = record.host.requested_hostname,
-          .disk = record.host.chosen_disk};
+          .disk = record.host.chosen_disk,
+          .is_bootstrap = record.host.is_bootstrap};
 }
 
 // The host has this address, also as one of several.
@@ -80,21 +81,13 @@ Result<> apply(Core& core, const std::vector<HostSetting>& settings) {
       record.host.role = setting.role;
       record.host.requested_hostname = setting.hostname;
       record.host.chosen_disk = setting.disk;
+      record.host.is_bootstrap = setting.is_bootstrap;
       record.updated = edit.now();
       edit.add(event_of(record, "host_updated", EventSeverity::info, "has the settings of agent-config.yaml"));
       edit.touch(record);
       edit.put(std::move(record));
     }
     return Ok{};
-  });
-}
-
-Result<> start(Core& core, const std::string& cluster, const std::string& bootstrap) {
-  return core.run([&](Edit& edit) -> Result<> {
-    HostRecord record = *TRY(host_of(edit.world(), bootstrap));
-    record.host.is_bootstrap = true;
-    edit.put(std::move(record));
-    return start_installation(edit, cluster);
   });
 }
 
@@ -106,13 +99,15 @@ RendezvousPlan plan_rendezvous(const RendezvousConfig& config, const ClusterReco
   const Result<net::IpAddress> address = net::parse_ip(config.address);
   std::set<const PlannedHost*> seen;
   std::vector<std::string> waits;
+  bool has_rendezvous = false;
   for (const auto& record : hosts) {
     const assist::Host& host = record->host;
     if (!host.inventory) continue;
     HostSetting setting = setting_of(*record);
     const bool is_rendezvous = address.ok() && is_at(host, address.value());
+    setting.is_bootstrap = is_rendezvous;
     if (is_rendezvous) {
-      plan.bootstrap = setting.key;
+      has_rendezvous = true;
       setting.role = assist::Role::master;
     }
     if (const PlannedHost* planned = planned_of(config, host)) {
@@ -139,7 +134,7 @@ RendezvousPlan plan_rendezvous(const RendezvousConfig& config, const ClusterReco
   }
   if (static_cast<int>(hosts.size()) < config.expected_hosts)
     waits.push_back(fmt::format("{} of {} hosts have registered", hosts.size(), config.expected_hosts));
-  if (plan.bootstrap.empty()) waits.push_back(fmt::format("no host with the rendezvousIP {} has registered", config.address));
+  if (!has_rendezvous) waits.push_back(fmt::format("no host with the rendezvousIP {} has registered", config.address));
   if (!plan.settings.empty()) waits.emplace_back("hosts get their settings");
   if (waits.empty() && cluster.cluster.status != ClusterStatus::ready)
     waits.push_back(fmt::format("the cluster is {}: {}", assist::to_string(cluster.cluster.status), cluster.status_info));
@@ -198,7 +193,7 @@ Milliseconds RendezvousDriver::drive(Core& core) {
   const SteadyTime now = environment_.context.clock.steady();
   if (now < next_start_) return std::chrono::duration_cast<Milliseconds>(next_start_ - now);
   next_start_ = now + between_attempts;
-  const Result<> started = start(core, id, plan.bootstrap);
+  const Result<> started = core.run([&](Edit& edit) { return start_installation(edit, id); });
   say(core, started.ok() ? "the installation starts"
                          : fmt::format("the installation cannot start: {}", started.error().message()));
   return between_attempts;

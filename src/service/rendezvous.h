@@ -21,12 +21,14 @@ namespace slipway::service {
 //   errors  invalid: flags, config; conflict: the folder or the port is in use
 Result<> run_rendezvous(const net::Environment& environment, const std::vector<std::string>& arguments);
 
-// What the config says of a host: its role, name and disk. Fields that a user may also set with a PATCH of the host.
+// What the config says of a host: its role, name and disk, which a user may also set with a PATCH of the host, and whether it
+// carries the bootstrap.
 struct HostSetting {
   std::string key;  // of the host in tables
   assist::Role role = assist::Role::auto_assign;
-  std::string hostname{};  // empty: its own
-  std::string disk{};      // ID; empty: the default
+  std::string hostname{};     // empty: its own
+  std::string disk{};         // ID; empty: the default
+  bool is_bootstrap = false;  // the host with the rendezvous address, also if a user starts the installation
 
   bool operator==(const HostSetting&) const = default;
 };
@@ -35,7 +37,6 @@ struct HostSetting {
 struct RendezvousPlan {
   std::vector<HostSetting> settings{};  // that differ from those of the hosts
   std::string waits_for{};              // why the installation cannot start; empty: it starts
-  std::string bootstrap{};              // key of the host with the rendezvous address
 };
 
 // The installation starts when the cluster is ready, the number of hosts is reached, every host of the config is among them, and

@@ -15,6 +15,7 @@ std::shared_ptr<const HostRecord> host(int number, Role role = Role::auto_assign
   record.host.inventory = assist::test_inventory(fmt::format("host-{}", number), fmt::format("192.168.126.{}/24", 10 + number));
   record.host.inventory->interfaces.front().mac_address = fmt::format("52:54:00:00:00:{:02x}", number);
   record.host.role = role;
+  record.host.is_bootstrap = number == 1 && role == Role::master;  // it has the address, and its settings
   return std::make_shared<const HostRecord>(std::move(record));
 }
 
@@ -31,7 +32,6 @@ class Rendezvous : public testing::Test {
 TEST_F(Rendezvous, TheInstallationStartsWhenAllHostsAreThere) {
   const Hosts hosts = {host(0), host(1, Role::master), host(2)};
   EXPECT_EQ(plan(hosts).waits_for, "");
-  EXPECT_EQ(plan(hosts).bootstrap, "e/1");
   EXPECT_TRUE(plan(hosts).settings.empty());
   EXPECT_EQ(plan({hosts[1], hosts[2]}).waits_for, "2 of 3 hosts have registered");
   EXPECT_EQ(plan({hosts[0], hosts[2], host(3)}).waits_for, "no host with the rendezvousIP 192.168.126.11 has registered");
@@ -42,7 +42,7 @@ TEST_F(Rendezvous, TheInstallationStartsWhenAllHostsAreThere) {
 
 TEST_F(Rendezvous, TheHostWithTheAddressBecomesAMaster) {
   const RendezvousPlan made = plan({host(0), host(1), host(2)});
-  EXPECT_EQ(made.settings, (std::vector<HostSetting>{{.key = "e/1", .role = Role::master}}));
+  EXPECT_EQ(made.settings, (std::vector<HostSetting>{{.key = "e/1", .role = Role::master, .is_bootstrap = true}}));
   EXPECT_EQ(made.waits_for, "hosts get their settings");
 }
 
@@ -55,7 +55,7 @@ TEST_F(Rendezvous, HostsGetWhatTheConfigSays) {
   EXPECT_EQ(plan({host(0), host(1), host(2)}).settings,
             (std::vector<HostSetting>{
                 {.key = "e/0", .role = Role::worker, .hostname = "w0", .disk = "/dev/disk/by-id/wwn-0x1"},
-                {.key = "e/1", .role = Role::master, .hostname = "m0"},
+                {.key = "e/1", .role = Role::master, .hostname = "m0", .is_bootstrap = true},
             }));
 }
 
