@@ -134,6 +134,8 @@ RendezvousPlan plan_rendezvous(const RendezvousConfig& config, const ClusterReco
   }
   if (static_cast<int>(hosts.size()) < config.expected_hosts)
     waits.push_back(fmt::format("{} of {} hosts have registered", hosts.size(), config.expected_hosts));
+  if (static_cast<int>(hosts.size()) > config.expected_hosts)
+    waits.push_back(fmt::format("{} hosts have registered, but the cluster has {}", hosts.size(), config.expected_hosts));
   if (!has_rendezvous) waits.push_back(fmt::format("no host with the rendezvousIP {} has registered", config.address));
   if (!plan.settings.empty()) waits.emplace_back("hosts get their settings");
   if (waits.empty() && cluster.cluster.status != ClusterStatus::ready)

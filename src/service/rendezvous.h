@@ -39,8 +39,8 @@ struct RendezvousPlan {
   std::string waits_for{};              // why the installation cannot start; empty: it starts
 };
 
-// The installation starts when the cluster is ready, the number of hosts is reached, every host of the config is among them, and
-// each has its settings. The host with the rendezvous address becomes a master.
+// The installation starts when the cluster is ready, the number of hosts is exactly that of the config, every host of the config
+// is among them, and each has its settings. The host with the rendezvous address becomes a master.
 //
 //   cluster  before its installation
 RendezvousPlan plan_rendezvous(const RendezvousConfig& config, const ClusterRecord& cluster,

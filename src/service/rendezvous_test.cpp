@@ -34,6 +34,7 @@ TEST_F(Rendezvous, TheInstallationStartsWhenAllHostsAreThere) {
   EXPECT_EQ(plan(hosts).waits_for, "");
   EXPECT_TRUE(plan(hosts).settings.empty());
   EXPECT_EQ(plan({hosts[1], hosts[2]}).waits_for, "2 of 3 hosts have registered");
+  EXPECT_EQ(plan({hosts[0], hosts[1], hosts[2], host(3)}).waits_for, "4 hosts have registered, but the cluster has 3");
   EXPECT_EQ(plan({hosts[0], hosts[2], host(3)}).waits_for, "no host with the rendezvousIP 192.168.126.11 has registered");
   cluster.cluster.status = assist::ClusterStatus::insufficient;
   cluster.status_info = "a clock is wrong";
