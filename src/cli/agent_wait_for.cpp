@@ -10,12 +10,15 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+
 namespace slipway::cli {
 
 namespace {
 
 constexpr Milliseconds service_limit = std::chrono::minutes(90);  // for people who boot hosts, and for the bootstrap
 constexpr Milliseconds answer_limit = Seconds(10);
+constexpr Milliseconds restart_limit = Seconds(10);  // a service that was killed answers again before
 constexpr sys::Pace pace{Milliseconds(500), Seconds(2)};
 
 // Follows the service on the rendezvous host until that host restarts as a node. Threads: one.
@@ -33,15 +36,23 @@ class ServiceWatch {
   Result<sys::Observation> observe() {
     const Result<Json> cluster = get("/v2/clusters/" + access_.cluster_id);
     if (!cluster.ok() && cluster.error().code() != Code::unavailable) return cluster.error();
-    if (!cluster.ok()) {
-      // The service is in the memory of its host. When that host has restarted, the cluster answers without it.
-      if (api_.send(environment_.context, {.path = "/readyz", .limit = answer_limit}).ok()) return sys::Observation::done();
-      return sys::Observation::not_yet("neither the service nor the API of the cluster answers: {}", cluster.error().message());
-    }
+    if (!cluster.ok()) return observe_without_service(cluster.error().message());
+    silent_since_.reset();
     TRY(print_events());
     if (const auto failure = installation_failure(cluster.value())) return error(Code::internal, "{}", *failure);
     return sys::Observation::not_yet("the cluster is {}: {}", text_of(cluster.value(), {"status"}),
                                      text_of(cluster.value(), {"status_info"}));
+  }
+
+  // The service is in the memory of its host. When that host has restarted, the cluster answers without it. The bootstrap also
+  // serves the API, while the service may be starting again.
+  Result<sys::Observation> observe_without_service(const std::string& problem) {
+    const SteadyTime now = environment_.context.clock.steady();
+    if (!silent_since_) silent_since_ = now;
+    if (!api_.send(environment_.context, {.path = "/readyz", .limit = answer_limit}).ok())
+      return sys::Observation::not_yet("neither the service nor the API of the cluster answers: {}", problem);
+    if (now - *silent_since_ < restart_limit) return sys::Observation::not_yet("the service does not answer: {}", problem);
+    return sys::Observation::done();
   }
 
   Result<> print_events() {
@@ -70,6 +81,7 @@ class ServiceWatch {
   const RendezvousAccess access_;
   kube::Api& api_;
   std::size_t seen_ = 0;  // events
+  std::optional<SteadyTime> silent_since_;
 };
 
 // The service first, then the cluster.
