@@ -251,7 +251,7 @@ def discover(hosts):
 def test_the_installation_starts_by_itself_when_all_hosts_are_there(service, hosts, assets):
     cluster = cluster_id(assets)
     discover(hosts[:2])
-    service.wait_for("what it waits for", lambda: "host m2 has not reported its hardware" in service.log_text())
+    service.wait_for("what it waits for", lambda: "waiting: host m2 has not reported its hardware; 2 of 3 hosts have registered\n" in service.log_text())
     assert service.cluster(cluster)["status"] == "insufficient"
     discover(hosts)
     service.wait_for_cluster(cluster, "preparing-for-installation")

@@ -224,6 +224,21 @@ def test_without_the_service_the_report_is_in_the_cluster(service, plane, tmp_pa
     service.start()
 
 
+def test_the_service_ends_with_its_host(service, plane, tmp_path):
+    lab = Lab(service, tmp_path)
+    files = begin_installation(lab)
+    apply_manifests(plane, files)
+    service.kill()
+    Controller(plane, files, "--patience=2s", "--service-host=host-0")
+    plane.until("a report", lambda: "has not answered since" in plane.get("configmap", f"{CONTROLLER}-report", "-n", SPACE)["data"].get("service", ""))
+    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
+    plane.until("a report of the Node", lambda: "host-0: not Ready" in plane.get("configmap", f"{CONTROLLER}-report", "-n", SPACE)["data"]["nodes"])
+    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
+    plane.until("removal", lambda: is_removed(plane))
+    assert "the installation is over: host-0, which carried the service, is a node" in (plane.folder / f"{CONTROLLER}.log").read_text()
+    service.start()
+
+
 def test_a_cancelled_installation_leaves_no_controller(service, plane, tmp_path):
     lab = Lab(service, tmp_path)
     files = begin_installation(lab)

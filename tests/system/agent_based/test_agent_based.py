@@ -16,8 +16,8 @@ DEMO = BUILD / "demo-agent-based"
 LIMIT = 1200
 
 
-def demo(*words):
-    return subprocess.Popen([SOURCE / "tools/demo-agent-based", *words, PROGRAMS, BUILD / "release"], stdout=subprocess.PIPE,
+def demo(*words, output=subprocess.PIPE):
+    return subprocess.Popen([SOURCE / "tools/demo-agent-based", *words, PROGRAMS, BUILD / "release"], stdout=output,
                             stderr=subprocess.STDOUT, text=True)
 
 
@@ -60,14 +60,15 @@ def test_one_image_becomes_a_cluster():
     check_cluster(output)
 
 
-def test_the_service_is_killed_on_the_way():
-    process = demo()
+def test_the_service_is_killed_on_the_way(tmp_path):
+    output = tmp_path / "output"  # a pipe that nobody reads meanwhile could become full
+    with open(output, "wb") as file:
+        process = demo(output=file)
     kills, end = 0, time.monotonic() + LIMIT
     while process.poll() is None and kills < 3:
         assert time.monotonic() < end
         time.sleep(15)
         if (BUILD / "machines/demo-agent-based").exists():
             kills += shell("h0", "systemctl kill --signal=KILL slipway-rendezvous.service").returncode == 0
-    output, _ = process.communicate(timeout=LIMIT)
-    assert process.returncode == 0 and kills > 0, (kills, output)
-    check_cluster(output)
+    assert process.wait(LIMIT) == 0 and kills > 0, (kills, output.read_text())
+    check_cluster(output.read_text())
