@@ -70,12 +70,12 @@ Result<> create_image(const Environment& environment, const Arguments& arguments
       TRY(service::make_rendezvous_image(install, read.agent, files, environment.random, environment.context.clock.now()));
   const std::string output = absolute(fmt::format("{}/{}", path, image_file));
   const std::vector<net::BodyPart> parts = TRY(service::iso_parts(base, image.ignition).context("the config of the image"));
-  TRY(write_parts(environment, parts, output));
   TRY(write_rendezvous_access(environment, path,
                               {.url = image.url,
                                .cluster_id = image.cluster_id,
                                .authority = image.authority,
                                .token = Secret(image.user_token)}));
+  TRY(write_parts(environment, parts, output));  // last: a directory with an image is complete
   if (made.usable_until) {
     environment.context.log.info("install the hosts before {}: certificate {} expires then", to_rfc3339(made.usable_until->until),
                                  made.usable_until->certificate);

@@ -98,7 +98,9 @@ Result<> wait(const Environment& environment, const Arguments& arguments, const 
 }
 
 Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arguments) {
-  TRY(wait(environment, arguments, absolute(arguments["--dir"]), cluster::bootstrap_conditions));
+  const std::string folder = absolute(arguments["--dir"]);
+  warn_if_expired(environment, folder);
+  TRY(wait(environment, arguments, folder, cluster::bootstrap_conditions));
   environment.context.log.info("bootstrap complete: all masters are nodes of the cluster");
   return Ok{};
 }

@@ -12,16 +12,6 @@ namespace slipway::cli {
 
 namespace {
 
-// Warns that the Ignition configs have expired: machines that start now cannot join. An installed cluster has newer certificates.
-void warn_if_expired(const Environment& environment, const std::string& folder) {
-  const auto end = assets::usable_until(environment.files, folder);
-  if (!end.ok() || !end.value() || end.value()->until > environment.context.clock.now()) return;
-  environment.context.log.warn(
-      "Ignition configs in {}: expired at {} with certificate {}; machines that start now cannot join (create new configs in "
-      "another directory)",
-      folder, to_rfc3339(end.value()->until), end.value()->certificate);
-}
-
 Result<> wait_for(const Environment& environment, const Arguments& arguments, const std::string& folder,
                   std::vector<cluster::Condition> (*conditions)(const config::InstallConfig&)) {
   print_events(environment, arguments);
@@ -47,6 +37,15 @@ Result<> wait_for_install(const Environment& environment, const Arguments& argum
 }
 
 }  // namespace
+
+void warn_if_expired(const Environment& environment, const std::string& folder) {
+  const auto end = assets::usable_until(environment.files, folder);
+  if (!end.ok() || !end.value() || end.value()->until > environment.context.clock.now()) return;
+  environment.context.log.warn(
+      "Ignition configs in {}: expired at {} with certificate {}; machines that start now cannot join (create new configs in "
+      "another directory)",
+      folder, to_rfc3339(end.value()->until), end.value()->certificate);
+}
 
 Result<> wait_for_conditions(const Environment& environment, const Arguments& arguments, const std::string& folder,
                              const config::InstallConfig& config, const std::vector<cluster::Condition>& conditions) {

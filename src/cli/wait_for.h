@@ -12,6 +12,9 @@ namespace slipway::cli {
 Result<> wait_for_conditions(const Environment& environment, const Arguments& arguments, const std::string& folder,
                              const config::InstallConfig& config, const std::vector<cluster::Condition>& conditions);
 
+// Warns that the Ignition configs have expired: machines that start now cannot join. An installed cluster has newer certificates.
+void warn_if_expired(const Environment& environment, const std::string& folder);
+
 // The end of an installation: the user's programs trust the routers, and the log says how to use the cluster.
 Result<> finish_installation(const Environment& environment, const std::string& folder);
 
