@@ -62,7 +62,7 @@ std::vector<Option> asset_input_options() {
   options.push_back({.name = "--key-type",
                      .value = "rsa|ecdsa",
                      .help = "type of generated keys: RSA 2048, or ECDSA P-256, which is about 100 times faster to generate "
-                             "(default rsa; on platform local ecdsa)",
+                             "(default rsa; on platform local and for agent create image ecdsa)",
                      .choices = {"rsa", "ecdsa"}});
   options.push_back(seed_option());
   return options;
