@@ -49,7 +49,9 @@ std::string_view reason_to_consume(Target target) {
 bool is_same(const Folder& folder) {
   if (!folder.state) return false;
   if (config_text(folder.files, folder.state) == folder.state->install_config) return true;
-  const Result<config::LoadedConfig> before = config::load_install_config(folder.state->install_config, state_file);
+  const JsonArray& hosts = find_array(folder.config.config.effective, {"platform", "baremetal", "hosts"});
+  const Result<config::LoadedConfig> before =
+      config::load_install_config(folder.state->install_config, state_file, {.baremetal_hosts = hosts});
   return before.ok() && before->config.effective == folder.config.config.effective;
 }
 
@@ -390,7 +392,9 @@ Result<config::LoadedConfig> config_of(const Snapshot& files, const std::optiona
     return error(Code::not_found, "{}: not found in this directory (write one; `slipway explain installconfig` lists the fields)",
                  install_config_file);
   }
-  return config::load_install_config(config_text(files, state), install_config_file, is_there ? options : config::LoadOptions());
+  // The copy was validated before, with the hosts of another file if it has none.
+  const config::LoadOptions of_copy{.baremetal_hosts = options.baremetal_hosts};
+  return config::load_install_config(config_text(files, state), install_config_file, is_there ? options : of_copy);
 }
 
 Result<Plan> plan_target(const Request& request, const Folder& folder, const Environment& environment, sys::Random& random) {

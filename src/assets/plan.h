@@ -61,7 +61,7 @@ struct Plan {
 
 // The install-config that a target uses: install-config.yaml, or the copy in the state file if that file is missing.
 //
-//   reading  how install-config.yaml is read; not used for the copy, which was validated before
+//   reading  how install-config.yaml is read; for the copy, which was validated before, only its hosts count
 //   errors   not_found: there is neither; invalid: all findings
 Result<config::LoadedConfig> config_of(const Snapshot& files, const std::optional<State>& state,
                                        const config::LoadOptions& options = {});

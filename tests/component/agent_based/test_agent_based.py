@@ -60,8 +60,8 @@ def decoded(file):
     return base64.b64decode(data) if head.endswith("base64") else urllib.parse.unquote_to_bytes(data)
 
 
-def slipway(*words, status=0):
-    done = subprocess.run([SLIPWAY, *map(str, words)], capture_output=True, text=True, timeout=60)
+def slipway(*words, status=0, program=SLIPWAY):
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=60)
     assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
     return done
 
@@ -84,8 +84,8 @@ class Assets:
         (self.folder / "install-config.yaml").write_text(install)
         (self.folder / "agent-config.yaml").write_text(agent)
 
-    def create_image(self, status=0):
-        return slipway("agent", "create", "image", "--dir", self.folder, "--live-image", self.live, "--release", self.release.folder, status=status)
+    def create_image(self, **more):
+        return slipway("agent", "create", "image", "--dir", self.folder, "--live-image", self.live, "--release", self.release.folder, **more)
 
     @property
     def image(self):
@@ -156,11 +156,22 @@ def test_the_image_is_the_live_image_with_the_config(assets):
     token = (assets.folder / "rendezvous/token").read_text().strip()
     assert not any(token.encode() in content for content in files.values()), "the image has only its digest"
     assert b"PRIVATE KEY" not in files["/etc/slipway-rendezvous/tls/ca.crt"] and "/etc/slipway-rendezvous/tls/ca.key" not in files
-    # Again: the same cluster, with new tokens.
+    # Again: the same cluster, with new tokens, also if the text of a file is another one.
     kubeconfig = (assets.folder / "auth/kubeconfig").read_bytes()
+    assets.write("# a comment\n" + INSTALL)
     assets.create_image()
     assert (assets.folder / "auth/kubeconfig").read_bytes() == kubeconfig
     assert (assets.folder / "rendezvous/token").read_text().strip() != token
+
+
+def test_called_as_openshift_install_it_needs_no_install_config_any_more(assets, tmp_path):
+    installer = tmp_path / "openshift-install"
+    installer.symlink_to(SLIPWAY)
+    assets.create_image(program=installer)
+    kubeconfig = (assets.folder / "auth/kubeconfig").read_bytes()
+    assert not (assets.folder / "install-config.yaml").exists() and (assets.folder / "agent-config.yaml").exists()
+    assets.create_image(program=installer)
+    assert (assets.folder / "auth/kubeconfig").read_bytes() == kubeconfig
 
 
 def test_a_config_that_does_not_fit_is_refused(assets, tmp_path):
