@@ -103,7 +103,7 @@ constexpr std::array table = {
             "check that the machine-config-server (port 22623) runs and that {} reaches it"},
     LinkRow{"machine-boots", machine, "a machine's start takes long", 3 * minute,
             "see what it waits for: `slipway machine shell {} -- systemctl list-jobs`"},
-    LinkRow{"machine-mute", machine, "a machine that is on runs no command", Seconds(20),
+    LinkRow{"machine-mute", machine, "a machine that is on runs no command", minute,
             "look at its console: `slipway machine console {}`; restart it if it hangs: `slipway machine reboot {}`"},
     LinkRow{"no-address", machine, "a machine has no address", Seconds(30),
             "check the DHCP server of its network, or the settings of its interfaces"},
@@ -118,7 +118,7 @@ constexpr std::array table = {
             "`slipway machine shell {} -- journalctl --unit kubelet`, then `systemctl restart kubelet`"},
     LinkRow{"kubelet-frozen", machine, "the kubelet or containerd of a machine is stopped by a signal", Seconds(5),
             "continue it: `slipway machine shell {} -- pkill -CONT 'kubelet|containerd'`"},
-    LinkRow{"kubelet-hangs", machine, "the kubelet of a machine runs and does not answer its own health check", Seconds(30),
+    LinkRow{"kubelet-hangs", machine, "the kubelet of a machine runs and does not answer its own health check", minute,
             "`slipway machine shell {} -- systemctl restart kubelet`"},
 
     // Reachability
@@ -159,6 +159,12 @@ std::string_view to_string(Level level) {
 }
 
 std::span<const LinkRow> link_rows() { return table; }
+
+Milliseconds patience_of(const LinkRow& row, Situation situation) {
+  constexpr int slowness = 5;
+  const bool is_of_speed = row.level < machine || row.patience >= minute;
+  return situation == Situation::installing && is_of_speed ? row.patience * slowness : row.patience;
+}
 
 const LinkRow& link_row(std::string_view name) {
   const auto* row = std::ranges::find(table, name, &LinkRow::name);
