@@ -80,8 +80,9 @@ void read_logs(const sys::Context& context, kube::Api& api, const Budget& budget
   for (const diagnosis::LogWish& wish : diagnosis::wanted_logs(*snapshot, most_logs)) {
     if (budget.left() < Seconds(1)) return;
     const Result<Json> log = api.send(
-        context, {.path = fmt::format("{}?container={}&tailLines={}&previous={}", kube::path_of(kube::types::pods, wish.space, wish.pod, "log"),
-                                      wish.container, lines_of_log, wish.previous),
+        context, {.path = fmt::format("{}?container={}&tailLines={}&previous={}",
+                                      kube::path_of(kube::types::pods, wish.space, wish.pod, "log"), wish.container, lines_of_log,
+                                      wish.previous),
                   .limit = budget.at_most(Seconds(1))});
     if (log.ok() && log->is_string()) bundle.add(diagnosis::path_of(wish), redactor.redact(std::string(log->get_string())));
   }
@@ -221,6 +222,7 @@ Result<Look> look(const Environment& environment, const Subject& subject, const 
 
   Look seen{.chains = {}, .snapshot = diagnosis::snapshot_of(bundle).value_or(diagnosis::Snapshot())};
   seen.chains = diagnosis::why(seen.snapshot, object, situation);
+  for (auto& [machine, reason] : seen.snapshot.notes.silent_machines) reason = redactor.redact(std::move(reason));
   for (diagnosis::Chain& chain : seen.chains) {
     for (diagnosis::Link& link : chain) link.sentence = redactor.redact(std::move(link.sentence));
   }

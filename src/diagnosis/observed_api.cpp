@@ -150,6 +150,9 @@ AllBroken look_at_request(const Snapshot& snapshot, const std::string& key) {
   AllBroken found;
   const Json* request = snapshot.find("csr", key);
   if (!request || !find_array(*request, {"status", "conditions"}).empty()) return found;
+  // Not those that users make for other signers.
+  const std::string signer = text_of(*request, {"spec", "signerName"});
+  if (!signer.empty() && signer.find("kubelet") == std::string::npos) return found;
   const std::string by = text_of(*request, {"spec", "username"});
   found.push_back({"certificate-pending", fmt::format("certificate request {} of {} is not approved", key, by),
                    time_in(*request, {"metadata", "creationTimestamp"})});
