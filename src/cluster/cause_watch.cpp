@@ -35,7 +35,7 @@ const diagnosis::Chain* CauseWatch::choose(const std::vector<diagnosis::Chain>& 
     const SteadyTime since = known == first_seen_.end() ? now : known->second;
     seen.emplace(key_of(end), since);
     // A time that the platform has recorded proves a fault of a machine at once.
-    const bool is_proven = end.since && end.row().level >= diagnosis::Level::machine;
+    const bool is_proven = end.since && end.row().level == diagnosis::Level::machine;
     if (!is_proven && known == first_seen_.end()) continue;
     if (!end.since && now - since < diagnosis::patience_of(end.row(), diagnosis::Situation::installing)) continue;
     if (!first) first = &chain;

@@ -59,7 +59,7 @@ constexpr std::array table = {
             "check the image's name, the registry and the pull secret; `slipway image load` stores an image in the cluster"},
     LinkRow{"container-out-of-memory", pod, "a container used more memory than its limit", none,
             "raise the container's memory limit, or reduce what it uses"},
-    LinkRow{"container-crashing", pod, "a container ends again and again", none,
+    LinkRow{"container-crashing", pod, "a container ends again and again", Seconds(10),
             "read its last output: `kubectl logs --previous {}`"},
     LinkRow{"container-not-created", pod, "a container cannot be created", Seconds(30),
             "correct the container's settings, or create the Secret or ConfigMap that it names"},
