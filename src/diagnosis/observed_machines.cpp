@@ -14,7 +14,8 @@ namespace slipway::diagnosis {
 
 namespace {
 
-constexpr long full_kib = 1024;                     // a file system with less free space is full
+constexpr long full_kib = 1024;                     // a file system with less free space is full,
+constexpr long full_percent = 90;                   // if so much of it is in use
 constexpr long short_kib = 64 * 1024;               // less available memory is almost none
 constexpr Milliseconds clock_tolerance = Seconds(120);  // a look takes time itself
 
@@ -155,8 +156,9 @@ void look_at_resources(const Snapshot& snapshot, const Probe& probe, const std::
   for (const Probe::Line& line : probe.lines("disk")) {
     // Not those of the kernel and of systemd.
     const bool is_for_data = !line.words[1].starts_with("/dev") && !line.words[1].starts_with("/sys");
-    const auto free = number_in(line, 3);
-    if (is_for_data && free && *free < full_kib)
+    const auto used = number_in(line, 2), free = number_in(line, 3);
+    // Not a small one that is empty.
+    if (is_for_data && used && *used >= full_percent && free && *free < full_kib)
       found.push_back({"disk-full", fmt::format("the file system {} of {} is full", line.words[1], name)});
   }
 }
