@@ -132,13 +132,13 @@ constexpr std::array table = {
             "check the network interface of {}, its cable or bridge, and firewalls"},
 
     // Host
-    LinkRow{"registry-silent", host, "no machine gets an answer from the registry", Seconds(30),
+    LinkRow{"registry-silent", host, "no machine gets an answer from the registry", minute,
             "check that the registry runs; on local machines its log is registry.log in the folder of the cluster"},
     LinkRow{"host-short", host, "the owner of local machines lacks file descriptors, threads or memory", Seconds(10),
             "end other programs of this host, or raise its limits"},
     LinkRow{"all-machines-off", host, "every machine of the cluster is off", none,
             "start them: `slipway machine start --cluster NAME`; their owner process may have ended, or this host was restarted"},
-    LinkRow{"way-to-api-broken", host, "machines reach the API, and this host does not", Seconds(20),
+    LinkRow{"way-to-api-broken", host, "machines reach the API, and this host does not", minute,
             "check the forwarded port or the load balancer in front of the API, and the server in auth/kubeconfig"},
 };
 
