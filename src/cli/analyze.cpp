@@ -47,7 +47,10 @@ Result<> analyze(const Environment& environment, const Arguments& arguments) {
   const std::vector<diagnosis::Finding> findings = diagnosis::diagnose(bundle);
   // A bundle of an older version may not tell its time.
   const std::optional<diagnosis::Snapshot> snapshot = diagnosis::snapshot_of(bundle);
-  const std::vector<diagnosis::Chain> chains = snapshot ? diagnosis::why(*snapshot) : std::vector<diagnosis::Chain>();
+  const bool is_installing = snapshot && snapshot->machine("bootstrap");
+  const auto situation = is_installing ? diagnosis::Situation::installing : diagnosis::Situation::usual;
+  const std::vector<diagnosis::Chain> chains =
+      snapshot ? diagnosis::why(*snapshot, diagnosis::whole_cluster, situation) : std::vector<diagnosis::Chain>();
   if (arguments["--output"] == "json") {
     Json document = diagnosis::to_json(findings);
     if (!chains.empty()) document.as_object()["chains"] = diagnosis::to_json(chains);

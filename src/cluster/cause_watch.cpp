@@ -31,12 +31,13 @@ const diagnosis::Chain* CauseWatch::choose(const std::vector<diagnosis::Chain>& 
       cause_.with_lock([](const auto& cause) { return cause ? key_of(*cause) : std::string(); });
   for (const diagnosis::Chain& chain : chains) {
     const diagnosis::Link& end = chain.back();
-    if (!end.since) {
-      const auto known = first_seen_.find(key_of(end));
-      const SteadyTime since = known == first_seen_.end() ? now : known->second;
-      seen.emplace(key_of(end), since);
-      if (known == first_seen_.end() || now - since < end.row().patience) continue;
-    }
+    const auto known = first_seen_.find(key_of(end));
+    const SteadyTime since = known == first_seen_.end() ? now : known->second;
+    seen.emplace(key_of(end), since);
+    // A time that the platform has recorded proves a fault of a machine at once.
+    const bool is_proven = end.since && end.row().level == diagnosis::Level::machine;
+    if (!is_proven && known == first_seen_.end()) continue;
+    if (!end.since && now - since < diagnosis::patience_of(end.row(), diagnosis::Situation::installing)) continue;
     if (!first) first = &chain;
     if (key_of(end) == before && end.row().level == first->back().row().level) as_before = &chain;
   }

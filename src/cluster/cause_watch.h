@@ -27,7 +27,8 @@ class CauseWatch {
   CauseWatch(sys::Clock& clock, Pace pace);
 
   // Looks again and again until a stop. A cause is emitted once, as an event of kind "cause": failed when it is found, finished when
-  // it is over. A link of unknown age counts from the first look that saw it; one look alone proves none. errors: cancelled
+  // it is over. A link of unknown age counts from the first look that saw it. One look alone proves only what the platform says of a
+  // machine, with its time: objects of the API are out of date for a moment when the API has been away. errors: cancelled
   Result<> run(const sys::Context& context, const Look& look_at_cluster);
 
   // The sentence of the cause, for the error of a wait; empty if there is none. Threads: any.
@@ -40,7 +41,7 @@ class CauseWatch {
 
   sys::Clock& clock_;
   const Pace pace_;
-  std::map<std::string, SteadyTime> first_seen_;  // ends of unknown age, by name and object
+  std::map<std::string, SteadyTime> first_seen_;  // ends of chains, by name and object
   Guarded<std::optional<diagnosis::Link>> cause_;
 };
 

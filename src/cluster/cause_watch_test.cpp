@@ -60,6 +60,13 @@ TEST_F(CauseWatchTest, OneLookProvesNothingOfUnknownAge) {
   EXPECT_TRUE(test.event_lines().empty());
 }
 
+TEST_F(CauseWatchTest, OneLookProvesNothingOfTheApi) {
+  const Chain silent = aged("node-silent", "node/master-0");
+  EXPECT_EQ(run({{silent}, {}, {silent}, {silent}}).error().code(), Code::cancelled);
+  EXPECT_EQ(sentences, (std::vector<std::string>{"", "", "", "", "node/master-0 is broken"}));
+  EXPECT_EQ(test.event_lines(), std::vector<std::string>{"cause node-silent failed"});
+}
+
 TEST_F(CauseWatchTest, UnknownAgeCountsFromTheFirstLook) {
   const Chain closed = ageless("port-closed", "reach/master-0");      // patience: 5 s
   const Chain stopped = ageless("kubelet-stopped", "machine/worker-0");  // patience: 20 s

@@ -92,7 +92,7 @@ Result<> while_watched(const Environment& environment, const Subject& subject, c
   });
   watching.run("", [&](const sys::Context& own) {
     return faults.causes().run(own, [&](const sys::Context& each) -> Result<std::vector<diagnosis::Chain>> {
-      return TRY(look(environment.with(each), subject)).chains;
+      return TRY(look(environment.with(each), subject, diagnosis::whole_cluster, diagnosis::Situation::installing)).chains;
     });
   });
   const Result<> worked = work(context.with_stop(ending.get_token()));

@@ -37,6 +37,7 @@ class Budget {
 
 std::string path_of(const ObservedType& each) {
   std::string path = fmt::format("{}?limit={}", kube::path_of(each.type, each.space), most_objects);
+  if (each.is_cached) path += "&resourceVersion=0";
   if (const std::size_t sign = each.fields.find('='); sign != std::string::npos)
     path += fmt::format("&fieldSelector={}%3D{}", each.fields.substr(0, sign), each.fields.substr(sign + 1));
   return path;
@@ -71,17 +72,19 @@ Result<> read_objects(const sys::Context& context, kube::Api& api, const Budget&
   return Ok{};
 }
 
-// Reads the logs of containers that fail.
-void read_logs(const sys::Context& context, kube::Api& api, const Budget& budget, diagnosis::Bundle& bundle) {
+// Reads the logs of containers that fail, without secrets: a line that is shortened may show a part of one that is not recognized.
+void read_logs(const sys::Context& context, kube::Api& api, const Budget& budget, const diagnosis::Redactor& redactor,
+               diagnosis::Bundle& bundle) {
   const std::optional<diagnosis::Snapshot> snapshot = diagnosis::snapshot_of(bundle);
   if (!snapshot) return;
   for (const diagnosis::LogWish& wish : diagnosis::wanted_logs(*snapshot, most_logs)) {
     if (budget.left() < Seconds(1)) return;
     const Result<Json> log = api.send(
-        context, {.path = fmt::format("{}?container={}&tailLines={}&previous={}", kube::path_of(kube::types::pods, wish.space, wish.pod, "log"),
-                                      wish.container, lines_of_log, wish.previous),
+        context, {.path = fmt::format("{}?container={}&tailLines={}&previous={}",
+                                      kube::path_of(kube::types::pods, wish.space, wish.pod, "log"), wish.container, lines_of_log,
+                                      wish.previous),
                   .limit = budget.at_most(Seconds(1))});
-    if (log.ok() && log->is_string()) bundle.add(diagnosis::path_of(wish), std::string(log->get_string()));
+    if (log.ok() && log->is_string()) bundle.add(diagnosis::path_of(wish), redactor.redact(std::string(log->get_string())));
   }
 }
 
@@ -108,7 +111,7 @@ const std::vector<ObservedType>& observed_types() {
   using namespace kube::types;
   static const std::vector<ObservedType> table = {
       // The first one tells whether the API answers.
-      {"nodes", nodes},
+      {.file = "nodes", .type = nodes, .is_cached = false},
       // Those of failures to bind are not warnings.
       {"claimevents", events, "", "involvedObject.kind=PersistentVolumeClaim"},
       {"clusteroperators", cluster_operators},
@@ -120,7 +123,7 @@ const std::vector<ObservedType>& observed_types() {
       {"kubeapiserver", kube_apiservers},
       {"kubecontrollermanager", kube_controller_managers},
       {"kubescheduler", kube_schedulers},
-      {"leases", leases, "kube-node-lease"},
+      {"leases", leases, "kube-node-lease", "", false},
       {"machineconfigpools", machine_config_pools},
       {"persistentvolumeclaims", volume_claims},
       {"pods", pods},
@@ -164,7 +167,8 @@ Result<std::vector<Probed>> probe_machines(const sys::Context& context, provider
   return probed;
 }
 
-Result<Look> look(const Environment& environment, const Subject& subject, const diagnosis::Object& object, Milliseconds limit) {
+Result<Look> look(const Environment& environment, const Subject& subject, const diagnosis::Object& object,
+                  diagnosis::Situation situation, Milliseconds limit) {
   const sys::Context& context = environment.context;
   if (!subject.api && !subject.machines) {
     return error(Code::not_found, "nothing to look at: no kubeconfig of the cluster and no machine that slipway created");
@@ -213,11 +217,12 @@ Result<Look> look(const Environment& environment, const Subject& subject, const 
   notes.time = context.clock.now();
   diagnosis::Bundle bundle = files.with_lock([](diagnosis::Bundle& all) { return std::move(all); });
   bundle.add(std::string(diagnosis::look_file), diagnosis::to_text(notes));
-  if (notes.api == diagnosis::LookNotes::Api::answers) read_logs(bounded, *subject.api, budget, bundle);
+  const diagnosis::Redactor redactor(subject.secrets);
+  if (notes.api == diagnosis::LookNotes::Api::answers) read_logs(bounded, *subject.api, budget, redactor, bundle);
 
   Look seen{.chains = {}, .snapshot = diagnosis::snapshot_of(bundle).value_or(diagnosis::Snapshot())};
-  seen.chains = diagnosis::why(seen.snapshot, object);
-  const diagnosis::Redactor redactor(subject.secrets);
+  seen.chains = diagnosis::why(seen.snapshot, object, situation);
+  for (auto& [machine, reason] : seen.snapshot.notes.silent_machines) reason = redactor.redact(std::move(reason));
   for (diagnosis::Chain& chain : seen.chains) {
     for (diagnosis::Link& link : chain) link.sentence = redactor.redact(std::move(link.sentence));
   }

@@ -19,6 +19,9 @@ struct ObservedType {
   kube::ResourceType type;
   std::string space{};   // namespace; empty: all
   std::string fields{};  // field selector, "type=Warning"
+  // Read from the memory of an API server instead of from etcd, which is much cheaper; it may be some seconds old. Not for
+  // what tells whether etcd answers and whether kubelets do.
+  bool is_cached = true;
 };
 const std::vector<ObservedType>& observed_types();
 
@@ -38,9 +41,10 @@ struct Look {
 // Looks at the cluster's API and, if the platform runs commands, at its machines. What does not answer in time is missing: a silent
 // API and a silent machine are links themselves.
 //
-//   limit   for the whole look
+//   situation  how patient the walk is
+//   limit      for the whole look
 //   errors  not_found: there is neither a kubeconfig nor a machine to ask; cancelled
 Result<Look> look(const Environment& environment, const Subject& subject, const diagnosis::Object& object = diagnosis::whole_cluster,
-                  Milliseconds limit = Seconds(10));
+                  diagnosis::Situation situation = diagnosis::Situation::usual, Milliseconds limit = Seconds(10));
 
 }  // namespace slipway::cluster

@@ -59,7 +59,7 @@ constexpr std::array table = {
             "check the image's name, the registry and the pull secret; `slipway image load` stores an image in the cluster"},
     LinkRow{"container-out-of-memory", pod, "a container used more memory than its limit", none,
             "raise the container's memory limit, or reduce what it uses"},
-    LinkRow{"container-crashing", pod, "a container ends again and again", none,
+    LinkRow{"container-crashing", pod, "a container ends again and again", Seconds(10),
             "read its last output: `kubectl logs --previous {}`"},
     LinkRow{"container-not-created", pod, "a container cannot be created", Seconds(30),
             "correct the container's settings, or create the Secret or ConfigMap that it names"},
@@ -103,7 +103,7 @@ constexpr std::array table = {
             "check that the machine-config-server (port 22623) runs and that {} reaches it"},
     LinkRow{"machine-boots", machine, "a machine's start takes long", 3 * minute,
             "see what it waits for: `slipway machine shell {} -- systemctl list-jobs`"},
-    LinkRow{"machine-mute", machine, "a machine that is on runs no command", Seconds(20),
+    LinkRow{"machine-mute", machine, "a machine that is on runs no command", minute,
             "look at its console: `slipway machine console {}`; restart it if it hangs: `slipway machine reboot {}`"},
     LinkRow{"no-address", machine, "a machine has no address", Seconds(30),
             "check the DHCP server of its network, or the settings of its interfaces"},
@@ -118,7 +118,7 @@ constexpr std::array table = {
             "`slipway machine shell {} -- journalctl --unit kubelet`, then `systemctl restart kubelet`"},
     LinkRow{"kubelet-frozen", machine, "the kubelet or containerd of a machine is stopped by a signal", Seconds(5),
             "continue it: `slipway machine shell {} -- pkill -CONT 'kubelet|containerd'`"},
-    LinkRow{"kubelet-hangs", machine, "the kubelet of a machine runs and does not answer its own health check", Seconds(30),
+    LinkRow{"kubelet-hangs", machine, "the kubelet of a machine runs and does not answer its own health check", minute,
             "`slipway machine shell {} -- systemctl restart kubelet`"},
 
     // Reachability
@@ -132,13 +132,13 @@ constexpr std::array table = {
             "check the network interface of {}, its cable or bridge, and firewalls"},
 
     // Host
-    LinkRow{"registry-silent", host, "no machine gets an answer from the registry", Seconds(30),
+    LinkRow{"registry-silent", host, "no machine gets an answer from the registry", minute,
             "check that the registry runs; on local machines its log is registry.log in the folder of the cluster"},
     LinkRow{"host-short", host, "the owner of local machines lacks file descriptors, threads or memory", Seconds(10),
             "end other programs of this host, or raise its limits"},
     LinkRow{"all-machines-off", host, "every machine of the cluster is off", none,
             "start them: `slipway machine start --cluster NAME`; their owner process may have ended, or this host was restarted"},
-    LinkRow{"way-to-api-broken", host, "machines reach the API, and this host does not", Seconds(20),
+    LinkRow{"way-to-api-broken", host, "machines reach the API, and this host does not", minute,
             "check the forwarded port or the load balancer in front of the API, and the server in auth/kubeconfig"},
 };
 
@@ -159,6 +159,12 @@ std::string_view to_string(Level level) {
 }
 
 std::span<const LinkRow> link_rows() { return table; }
+
+Milliseconds patience_of(const LinkRow& row, Situation situation) {
+  constexpr int slowness = 5;
+  const bool is_of_speed = row.level < machine || row.patience >= minute;
+  return situation == Situation::installing && is_of_speed ? row.patience * slowness : row.patience;
+}
 
 const LinkRow& link_row(std::string_view name) {
   const auto* row = std::ranges::find(table, name, &LinkRow::name);

@@ -25,6 +25,11 @@ struct LinkRow {
 
 std::span<const LinkRow> link_rows();
 
+// `installing`: the objects of a cluster come up one after the other, on machines that may be several times slower than usual, and
+// machines reboot. What tells of speed gets more patience then; facts about machines and their network keep theirs.
+enum class Situation { usual, installing };
+Milliseconds patience_of(const LinkRow& row, Situation situation);
+
 // A CHECK fails if there is no such row.
 const LinkRow& link_row(std::string_view name);
 

@@ -59,7 +59,8 @@ AllBroken failed_revisions(const StaticPods& operand, const Json& settings) {
 
 AllBroken missing_pods(const Snapshot& snapshot, const StaticPods& operand, const Json& settings) {
   AllBroken found;
-  if (integer_of(settings, {"status", "latestAvailableRevision"}) == 0) return found;
+  // The look has not got the pods if the API was too slow.
+  if (snapshot.all("pods").empty() || integer_of(settings, {"status", "latestAvailableRevision"}) == 0) return found;
   for (const Json& status : find_array(settings, {"status", "nodeStatuses"})) {
     const std::string node = text_of(status, {"nodeName"});
     const Json* registered = snapshot.find("nodes", node);
@@ -149,6 +150,9 @@ AllBroken look_at_request(const Snapshot& snapshot, const std::string& key) {
   AllBroken found;
   const Json* request = snapshot.find("csr", key);
   if (!request || !find_array(*request, {"status", "conditions"}).empty()) return found;
+  // Not those that users make for other signers.
+  const std::string signer = text_of(*request, {"spec", "signerName"});
+  if (!signer.empty() && signer.find("kubelet") == std::string::npos) return found;
   const std::string by = text_of(*request, {"spec", "username"});
   found.push_back({"certificate-pending", fmt::format("certificate request {} of {} is not approved", key, by),
                    time_in(*request, {"metadata", "creationTimestamp"})});

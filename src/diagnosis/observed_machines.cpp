@@ -14,7 +14,8 @@ namespace slipway::diagnosis {
 
 namespace {
 
-constexpr long full_kib = 1024;                     // a file system with less free space is full
+constexpr long full_kib = 1024;                     // a file system with less free space is full,
+constexpr long full_percent = 90;                   // if so much of it is in use
 constexpr long short_kib = 64 * 1024;               // less available memory is almost none
 constexpr Milliseconds clock_tolerance = Seconds(120);  // a look takes time itself
 
@@ -28,6 +29,12 @@ constexpr std::array port_names = {PortName{2379, "etcd"}, PortName{2380, "etcd'
 std::string_view what_serves(int port) {
   const auto* row = std::ranges::find(port_names, port, &PortName::port);
   return row == port_names.end() ? "a program" : row->what;
+}
+
+bool is_starting_up(const Machine& machine) {
+  constexpr std::array states = {std::string_view("preparing"), std::string_view("igniting"), std::string_view("booting"),
+                                 std::string_view("rebooting")};
+  return std::ranges::find(states, machine.state) != states.end();
 }
 
 // When the machine got its state, by the events of its platform.
@@ -74,6 +81,8 @@ std::optional<Broken> look_at_state(const Snapshot& snapshot, const Machine& mac
   const auto since = state_since(snapshot, name);
   // It boots when another machine is removed.
   if (machine.state == "created" || machine.state.empty()) return std::nullopt;
+  // It is removed when its work is done.
+  if (machine.name == "bootstrap" && machine.state == "stopping") return std::nullopt;
   if (machine.state == "ignition-failed") {
     return Broken{"ignition-failed", fmt::format("Ignition refused the config of {}{}", name, quoted(machine.reason)), since};
   }
@@ -147,8 +156,9 @@ void look_at_resources(const Snapshot& snapshot, const Probe& probe, const std::
   for (const Probe::Line& line : probe.lines("disk")) {
     // Not those of the kernel and of systemd.
     const bool is_for_data = !line.words[1].starts_with("/dev") && !line.words[1].starts_with("/sys");
-    const auto free = number_in(line, 3);
-    if (is_for_data && free && *free < full_kib)
+    const auto used = number_in(line, 2), free = number_in(line, 3);
+    // Not a small one that is empty.
+    if (is_for_data && used && *used >= full_percent && free && *free < full_kib)
       found.push_back({"disk-full", fmt::format("the file system {} of {} is full", line.words[1], name)});
   }
 }
@@ -188,13 +198,14 @@ bool is_lost(const Probe::Line& line) {
   return line.words.size() == 3 && (line.words[2] == "timeout" || line.words[2] == "unreachable");
 }
 
-// A machine from which no packet comes back.
+// A machine from which no packet comes back, of servers that answer to another machine or to their own.
 bool is_cut_off(const Snapshot& snapshot, const std::string& name, const Probe& probe) {
   int lost = 0, answers = 0;
   for (const Probe::Line& line : probe.lines("port")) {
     const auto target = target_of(snapshot, line);
     if (!target || target->machine == name) continue;
-    is_lost(line) ? ++lost : ++answers;
+    if (!is_lost(line)) ++answers;
+    if (is_lost(line) && witness(snapshot, "port", line.words[1], name)) ++lost;
   }
   return lost > 1 && answers == 0;
 }
@@ -219,7 +230,9 @@ void look_at_ports(const Snapshot& snapshot, const std::string& name, const Prob
 void look_at_servers(const Snapshot& snapshot, const std::string& name, const Probe& probe, AllBroken& found) {
   for (const Probe::Line& line : probe.lines("reach")) {
     const std::string& url = line.words[1];
-    if (line.has_answer() || url.starts_with("http://127.")) continue;
+    // A server that accepts connections and answers late is slow, not out of reach.
+    const bool is_slow = line.text.find("bytes received") != std::string::npos;
+    if (line.has_answer() || is_slow || url.starts_with("http://127.")) continue;
     const auto seen_by = witness(snapshot, "reach", url, name);
     if (!seen_by) continue;
     if (url.ends_with("/v2/")) {
@@ -255,6 +268,8 @@ void look_at_names(const Snapshot& snapshot, const std::string& name, const Prob
 // The state of a unit that the control plane of this machine must serve, while nobody gets an answer of the API.
 void look_at_own_ports(const Snapshot& snapshot, const Machine& machine, const Probe& probe, AllBroken& found) {
   if (snapshot.notes.api != LookNotes::Api::silent || role_of(snapshot, machine) != "master") return;
+  // Until the bootstrap is over, its machine serves the API.
+  if (snapshot.machine("bootstrap")) return;
   constexpr std::array own = {std::tuple(2379, std::string_view("etcd"), std::string_view("openshift-etcd/etcd-")),
                               std::tuple(6443, std::string_view("kube-apiserver"),
                                          std::string_view("openshift-kube-apiserver/kube-apiserver-"))};
@@ -280,12 +295,17 @@ AllBroken look_at_node(const Snapshot& snapshot, const std::string& key) {
   const auto renewed = last_renewal(snapshot, key);
   const auto changed = ready ? time_in(*ready, {"lastTransitionTime"}) : std::nullopt;
   const bool is_unknown = ready && status == "Unknown";
-  if (is_unknown || renewed) {
-    const auto since = renewed ? renewed : changed;
-    if (is_unknown || snapshot.notes.time - *since > link_row("node-silent").patience)
+  // A machine that starts again reports when it runs.
+  const Machine* machine = snapshot.machine(key);
+  const auto running = machine ? state_since(snapshot, key) : std::nullopt;
+  const bool is_starting = machine && is_starting_up(*machine);
+  if (!is_starting && (is_unknown || renewed)) {
+    auto since = renewed ? renewed : changed;
+    if (since && running && is_on(*machine)) since = std::max(*since, *running);
+    if (is_unknown || !since || snapshot.notes.time - *since > link_row("node-silent").patience)
       found.push_back({"node-silent", fmt::format("the kubelet of {} is silent", key), since});
   }
-  if (found.empty() && ready && status == "False") {
+  if (found.empty() && !is_starting && ready && status == "False") {
     found.push_back({"node-not-ready",
                      fmt::format("node {} is not Ready{}", key, quoted(kube::condition_text(*node, "Ready", "message"))), changed});
   }
@@ -320,7 +340,11 @@ AllBroken look_at_machine(const Snapshot& snapshot, const std::string& key) {
   auto state = look_at_state(snapshot, *machine);
   if (state) found.push_back(*std::move(state));
   if (!is_on(*machine)) return found;
-  if (const auto mute = snapshot.notes.silent_machines.find(key); mute != snapshot.notes.silent_machines.end() && machine->state == "running") {
+  // The probe of a busy machine may run out of time; its kubelet proves that it works.
+  const auto renewed = last_renewal(snapshot, key);
+  const bool reports = renewed && snapshot.notes.time - *renewed <= link_row("node-silent").patience;
+  const auto mute = snapshot.notes.silent_machines.find(key);
+  if (mute != snapshot.notes.silent_machines.end() && machine->state == "running" && !reports) {
     found.push_back({"machine-mute", fmt::format("{} is on and does not run commands{}", key, quoted(mute->second))});
   }
   const Probe* probe = snapshot.probe(key);
@@ -330,7 +354,7 @@ AllBroken look_at_machine(const Snapshot& snapshot, const std::string& key) {
   look_at_resources(snapshot, *probe, key, found);
   // The interfaces of a machine that is still starting get their addresses in a moment.
   const bool has_address = !probe->lines("address").empty();
-  if (!has_address && machine->state != "preparing" && !probe->all.empty())
+  if (!has_address && !is_starting_up(*machine) && !probe->all.empty())
     found.push_back({"no-address", fmt::format("{} has no address", key)});
   return found;
 }
@@ -340,6 +364,8 @@ AllBroken look_at_reach(const Snapshot& snapshot, const std::string& key) {
   const Machine* machine = snapshot.machine(key);
   const Probe* probe = snapshot.probe(key);
   if (!machine || !probe || !is_on(*machine)) return found;
+  // Its network comes up.
+  if (is_starting_up(*machine) && machine->state != "igniting") return found;
   if (is_cut_off(snapshot, key, *probe)) {
     found.push_back({"machine-cut-off", fmt::format("{} reaches no other machine", key), std::nullopt, key});
     return found;

@@ -89,17 +89,37 @@ std::optional<Broken> look_at_container(const Snapshot& snapshot, const std::str
                 started && unready ? std::max(started, unready) : unready, subject};
 }
 
-std::optional<Broken> look_at_scheduling(const std::string& name, const Json& pod) {
+// Machines that are still to become nodes.
+bool awaits_nodes(const Snapshot& snapshot) {
+  if (snapshot.all("nodes").empty()) return true;
+  return std::ranges::any_of(snapshot.machines, [&](const Machine& machine) {
+    const bool is_coming = machine.state == "created" || is_on(machine);
+    return is_coming && machine.name != "bootstrap" && !snapshot.find("nodes", machine.name);
+  });
+}
+
+std::optional<Broken> look_at_scheduling(const Snapshot& snapshot, const std::string& name, const Json& pod) {
   const Json* scheduled = kube::find_condition(pod, "PodScheduled");
   if (!scheduled || find_string(*scheduled, {"status"}) != "False") return std::nullopt;
+  // During an installation, pods of workers wait until these boot.
+  if (awaits_nodes(snapshot)) return std::nullopt;
+  auto since = time_in(*scheduled, {"lastTransitionTime"});
+  for (const auto& [node, object] : snapshot.all("nodes")) {
+    const Json* ready = kube::find_condition(object, "Ready");
+    const auto changed = ready ? time_in(*ready, {"lastTransitionTime"}) : std::nullopt;
+    if (since && changed) since = std::max(*since, *changed);
+  }
   return Broken{"pod-unschedulable",
                 fmt::format("no node takes pod {}{}", name, quoted(find_string(*scheduled, {"message"}).value_or(""))),
-                time_in(*scheduled, {"lastTransitionTime"})};
+                since};
 }
 
 // A pod on a node whose containers are not there yet.
 Broken look_at_creation(const Snapshot& snapshot, const std::string& name, const Json& pod) {
-  const auto begun = time_in(pod, {"metadata", "creationTimestamp"});
+  // A pod may be older than the node that has taken it.
+  const Json* scheduled = kube::find_condition(pod, "PodScheduled");
+  auto begun = scheduled ? time_in(*scheduled, {"lastTransitionTime"}) : std::nullopt;
+  if (!begun) begun = time_in(pod, {"metadata", "creationTimestamp"});
   if (const auto event = last_event(snapshot, "Pod", name, {"FailedMount", "FailedAttachVolume", "FailedMapVolume"})) {
     return Broken{"volume-not-mounted", fmt::format("a volume of pod {} cannot be mounted{}", name, quoted(event->message)), begun};
   }
@@ -126,6 +146,8 @@ std::vector<std::string> pods_behind(const Json& endpoints, std::string_view lis
 
 void look_at_service(const Snapshot& snapshot, const Json& route, AllBroken& found) {
   const std::string service = service_of(route);
+  // The look has not got them if the API was too slow.
+  if (snapshot.all("endpoints").empty()) return;
   const Json* endpoints = snapshot.find("endpoints", service);
   if (!endpoints) {
     found.push_back({"service-missing", fmt::format("Service {} of the Route does not exist", service),
@@ -152,7 +174,7 @@ AllBroken look_at_pod(const Snapshot& snapshot, const std::string& key) {
     return found;
   }
   if (kube::condition_status(*pod, "Ready") == "True") return found;
-  if (auto broken = look_at_scheduling(key, *pod)) {
+  if (auto broken = look_at_scheduling(snapshot, key, *pod)) {
     found.push_back(*std::move(broken));
     return found;
   }

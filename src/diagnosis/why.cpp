@@ -77,7 +77,14 @@ ObjectList below_pod(const Snapshot& snapshot, const std::string& key) {
   const Json* pod = snapshot.find("pods", key);
   if (!pod || is_finished(*pod)) return {};
   ObjectList all = named("pvc", claims_of_pod(*pod));
-  if (const std::string node = text_of(*pod, {"spec", "nodeName"}); !node.empty()) all.push_back({"node", node});
+  if (const std::string node = text_of(*pod, {"spec", "nodeName"}); !node.empty()) {
+    all.push_back({"node", node});
+    return all;
+  }
+  // It may wait for a machine that is still to become a node.
+  for (const Machine& machine : snapshot.machines) {
+    if (!snapshot.find("nodes", machine.name)) all.push_back({"node", machine.name});
+  }
   return all;
 }
 
@@ -141,7 +148,7 @@ bool explains_more(const Link& a, const Link& b, WallTime now) {
 
 class Walk {
  public:
-  explicit Walk(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  Walk(const Snapshot& snapshot, Situation situation) : snapshot_(snapshot), situation_(situation) {}
 
   // The chain of the object with the end that explains most. Empty if neither the object nor what it depends on is broken.
   const Chain& chain_of(const Object& object) {
@@ -166,7 +173,7 @@ class Walk {
     Chain chain;
     for (Broken& broken : kind.look(snapshot_, object.key)) {
       const LinkRow& row = link_row(broken.name);
-      if (broken.since && snapshot_.notes.time - *broken.since < row.patience) continue;
+      if (broken.since && snapshot_.notes.time - *broken.since < patience_of(row, situation_)) continue;
       const std::string subject = broken.subject.empty() ? object.key : broken.subject;
       chain.push_back({.name = std::string(row.name),
                        .object = object.text(),
@@ -190,6 +197,7 @@ class Walk {
   }
 
   const Snapshot& snapshot_;
+  const Situation situation_;
   std::map<Object, Chain> known_;
 };
 
@@ -239,8 +247,8 @@ bool exists(const Snapshot& snapshot, const Object& object) {
   return (object.kind == "machine" || object.kind == "node") && snapshot.machine(object.key);
 }
 
-std::vector<Chain> why(const Snapshot& snapshot, const Object& object) {
-  Walk walk(snapshot);
+std::vector<Chain> why(const Snapshot& snapshot, const Object& object, Situation situation) {
+  Walk walk(snapshot, situation);
   std::vector<Chain> chains;
   if (object == whole_cluster) {
     for (const Object& each : walk.below(object)) {

@@ -55,7 +55,7 @@ using Chain = std::vector<Link>;
 
 // The chains of everything that is broken, those with the deepest end first; among equals, the oldest first. Each end appears
 // once: in the longest of its chains. Empty if nothing is broken.
-std::vector<Chain> why(const Snapshot& snapshot, const Object& object = whole_cluster);
+std::vector<Chain> why(const Snapshot& snapshot, const Object& object = whole_cluster, Situation situation = Situation::usual);
 
 // The first chain with all its links, the deepest last, with what to do about it; then the ends of the other chains.
 std::string to_text(const std::vector<Chain>& chains, WallTime now);

@@ -184,6 +184,18 @@ TEST(Why, PatienceBeginsWithTheFault) {
   }
 }
 
+TEST(Why, AnInstallationGetsMorePatienceForWhatTellsOfSpeed) {
+  const auto patience = [](std::string_view name) { return patience_of(link_row(name), Situation::installing); };
+  EXPECT_EQ(patience("machine-off"), Seconds(10));
+  EXPECT_EQ(patience("port-closed"), Seconds(5));
+  EXPECT_EQ(patience("node-silent"), Seconds(200));
+  EXPECT_EQ(patience("machine-boots"), Seconds(900));
+  EXPECT_EQ(patience_of(link_row("node-silent"), Situation::usual), Seconds(40));
+  const Snapshot snapshot = changed({JsonArray{"objects", "leases", "kube-node-lease/worker-0", "spec", "renewTime", "ago 60s"}});
+  EXPECT_FALSE(why(snapshot).empty());
+  EXPECT_TRUE(why(snapshot, whole_cluster, Situation::installing).empty());
+}
+
 TEST(Why, AnObjectHasItsOwnChain) {
   const Changes off = {JsonArray{"machines", 3, "state", "stopped"}};
   const Snapshot snapshot = changed(off);
