@@ -24,7 +24,9 @@ TEST_F(AnalyzeTest, PrintsFindingsAndHasAStatusForThem) {
 }
 
 TEST_F(AnalyzeTest, PrintsTheChainOfTheBundle) {
-  ASSERT_TRUE(files.write("/b/host/look.json", R"({"time":"2026-11-22T06:10:00Z","api":"silent","failure":"no route to host"})", 0600).ok());
+  ASSERT_TRUE(
+      files.write("/b/host/look.json", R"({"time":"2026-11-22T06:10:00Z","api":"silent","failure":"no route to host"})", 0600)
+          .ok());
   ASSERT_TRUE(files.write("/b/host/machines.jsonl", "{\"name\":\"master-0\",\"state\":\"stopped\"}\n", 0600).ok());
   ASSERT_TRUE(run({"analyze", "/b"}).ok());
   EXPECT_EQ(status, 1);

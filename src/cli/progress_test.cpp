@@ -60,7 +60,9 @@ TEST(Progress, AWaitHasItsCauseWhileThereIsOne) {
                .phase = Phase::failed,
                .error = Error(Code::unavailable, "machine m1 is off"),
                .fields = {{"next_step", "start it"}, {"since", "2026-11-21T09:30:00Z"}}});
-  EXPECT_EQ(text, "\r\x1b[K   0.0 s  machine-off: machine m1 is off, since 2026-11-21T09:30:00Z; start it\n   0.0 s  waiting: nodes are Ready: machine m1 is off");
+  EXPECT_EQ(text,
+            "\r\x1b[K   0.0 s  machine-off: machine m1 is off, since 2026-11-21T09:30:00Z; start it\n   0.0 s  waiting: nodes "
+            "are Ready: machine m1 is off");
   text.clear();
   events.emit({.kind = "cause",
                .name = "machine-off",

@@ -51,10 +51,11 @@ void CauseWatch::tell(const sys::Context& context, const diagnosis::Chain* cause
   });
   if (before && cause && key_of(*before) == key_of(cause->back())) return;
   if (before) {
-    context.events.emit({.kind = "cause",
-                         .name = before->name,
-                         .phase = sys::Phase::finished,
-                         .fields = {{"description", fmt::format("no longer: {}", before->sentence)}, {"object", before->object}}});
+    context.events.emit(
+        {.kind = "cause",
+         .name = before->name,
+         .phase = sys::Phase::finished,
+         .fields = {{"description", fmt::format("no longer: {}", before->sentence)}, {"object", before->object}}});
   }
   if (cause) context.events.emit(diagnosis::to_event(*cause));
 }

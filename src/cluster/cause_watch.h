@@ -26,9 +26,10 @@ class CauseWatch {
   explicit CauseWatch(sys::Clock& clock);
   CauseWatch(sys::Clock& clock, Pace pace);
 
-  // Looks again and again until a stop. A cause is emitted once, as an event of kind "cause": failed when it is found, finished when
-  // it is over. A link of unknown age counts from the first look that saw it. One look alone proves only what the platform says of a
-  // machine, with its time: objects of the API are out of date for a moment when the API has been away. errors: cancelled
+  // Looks again and again until a stop. A cause is emitted once, as an event of kind "cause": failed when it is found, finished
+  // when it is over. A link of unknown age counts from the first look that saw it. One look alone proves only what the platform
+  // says of a machine, with its time: objects of the API are out of date for a moment when the API has been away. errors:
+  // cancelled
   Result<> run(const sys::Context& context, const Look& look_at_cluster);
 
   // The sentence of the cause, for the error of a wait; empty if there is none. Threads: any.

@@ -70,7 +70,8 @@ TEST_F(CauseWatchTest, OneLookProvesNothingOfTheApi) {
 TEST_F(CauseWatchTest, UnknownAgeCountsFromTheFirstLook) {
   const Chain closed = ageless("port-closed", "reach/master-0");      // patience: 5 s
   const Chain stopped = ageless("kubelet-stopped", "machine/worker-0");  // patience: 20 s
-  EXPECT_EQ(run({{stopped}, {stopped}, {stopped}, {stopped}, {closed, stopped}, {closed, stopped}}).error().code(), Code::cancelled);
+  EXPECT_EQ(run({{stopped}, {stopped}, {stopped}, {stopped}, {closed, stopped}, {closed, stopped}}).error().code(),
+            Code::cancelled);
   EXPECT_EQ(sentences, (std::vector<std::string>{"", "", "", "", "machine/worker-0 is broken", "machine/worker-0 is broken",
                                                  "reach/master-0 is broken"}));
   EXPECT_EQ(test.event_lines(), (std::vector<std::string>{"cause kubelet-stopped failed", "cause kubelet-stopped finished",

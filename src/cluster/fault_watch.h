@@ -46,7 +46,8 @@ class FaultWatch {
   //   errors  diagnosis::to_error of the finding; cancelled
   Result<> run(const sys::Context& context, const Examine& examine_cluster);
 
-  // Says what the deepest broken link is, at any time of the installation. The findings above need a fault with a name of its own.
+  // Says what the deepest broken link is, at any time of the installation. The findings above need a fault with a name of its
+  // own.
   CauseWatch& causes() { return causes_; }
 
  private:
@@ -70,8 +71,8 @@ class FaultWatch {
   CauseWatch causes_;
 };
 
-// Runs `work` under the watch and its causes. A final finding stops the work and becomes its error. After a timeout of the work, a
-// last examination explains the error.
+// Runs `work` under the watch and its causes. A final finding stops the work and becomes its error. After a timeout of the work,
+// a last examination explains the error.
 //
 //   folder  where the log bundle of a failure is written
 //   errors  those of the work, explained (gather.h); cancelled

@@ -72,7 +72,8 @@ Result<> read_objects(const sys::Context& context, kube::Api& api, const Budget&
   return Ok{};
 }
 
-// Reads the logs of containers that fail, without secrets: a line that is shortened may show a part of one that is not recognized.
+// Reads the logs of containers that fail, without secrets: a line that is shortened may show a part of one that is not
+// recognized.
 void read_logs(const sys::Context& context, kube::Api& api, const Budget& budget, const diagnosis::Redactor& redactor,
                diagnosis::Bundle& bundle) {
   const std::optional<diagnosis::Snapshot> snapshot = diagnosis::snapshot_of(bundle);
@@ -91,7 +92,8 @@ void read_logs(const sys::Context& context, kube::Api& api, const Budget& budget
 // The machines' platform, and what the machines say. errors: those of the platform
 Result<> read_machines(const sys::Context& context, provider::Provider& provider, const Budget& budget, Shared& bundle,
                        Guarded<diagnosis::LookNotes>& notes) {
-  for (provider::BundleFile& file : TRY(provider.bundle_files(context))) put(bundle, std::move(file.path), std::move(file.content));
+  for (provider::BundleFile& file : TRY(provider.bundle_files(context)))
+    put(bundle, std::move(file.path), std::move(file.content));
   if (!provider.capabilities().runs_commands) return Ok{};
   const std::vector<provider::MachineStatus> machines = TRY(provider.list(context));
   // Two thirds for the first probe; the second one is for machines that miss something.

@@ -38,13 +38,14 @@ struct Look {
   diagnosis::Snapshot snapshot;
 };
 
-// Looks at the cluster's API and, if the platform runs commands, at its machines. What does not answer in time is missing: a silent
-// API and a silent machine are links themselves.
+// Looks at the cluster's API and, if the platform runs commands, at its machines. What does not answer in time is missing: a
+// silent API and a silent machine are links themselves.
 //
 //   situation  how patient the walk is
 //   limit      for the whole look
 //   errors  not_found: there is neither a kubeconfig nor a machine to ask; cancelled
-Result<Look> look(const Environment& environment, const Subject& subject, const diagnosis::Object& object = diagnosis::whole_cluster,
+Result<Look> look(const Environment& environment, const Subject& subject,
+                  const diagnosis::Object& object = diagnosis::whole_cluster,
                   diagnosis::Situation situation = diagnosis::Situation::usual, Milliseconds limit = Seconds(10));
 
 }  // namespace slipway::cluster

@@ -18,7 +18,8 @@ constexpr std::array table = {
     // Conditions
     LinkRow{"api-silent", condition, "the API does not answer this host", 3 * minute,
             "look at the machines of the control plane: `slipway machine list`, `slipway machine console NAME`"},
-    LinkRow{"release-failing", condition, "ClusterVersion is Failing", minute, "read its message: `kubectl describe clusterversion`"},
+    LinkRow{"release-failing", condition, "ClusterVersion is Failing", minute,
+            "read its message: `kubectl describe clusterversion`"},
     LinkRow{"pool-degraded", condition, "a MachineConfigPool is Degraded", Seconds(30),
             "correct or delete the MachineConfig that it names: `kubectl describe machineconfigpool {}`"},
     LinkRow{"pool-stuck", condition, "a MachineConfigPool is Updating for long", 20 * minute,
@@ -48,7 +49,8 @@ constexpr std::array table = {
             "check its StorageClass and the provisioner: `kubectl describe pvc {}`"},
     LinkRow{"claim-lost", pod, "a PersistentVolumeClaim has lost its volume", none,
             "restore the PersistentVolume, or delete the claim and its pods"},
-    LinkRow{"service-missing", pod, "the Service of a Route does not exist", Seconds(30), "create Service {}, or correct the Route"},
+    LinkRow{"service-missing", pod, "the Service of a Route does not exist", Seconds(30),
+            "create Service {}, or correct the Route"},
     LinkRow{"service-empty", pod, "the Service of a Route has no ready pod", Seconds(30),
             "check the selector of Service {} and the readiness of its pods"},
 
@@ -94,7 +96,8 @@ constexpr std::array table = {
             "look for pods on {} that a PodDisruptionBudget protects: `kubectl get poddisruptionbudgets --all-namespaces`"},
 
     // Machines
-    LinkRow{"machine-off", machine, "the platform says that a machine is off", Seconds(10), "start it: `slipway machine start {}`"},
+    LinkRow{"machine-off", machine, "the platform says that a machine is off", Seconds(10),
+            "start it: `slipway machine start {}`"},
     LinkRow{"machine-broken", machine, "a machine could not be started, or its init died", none,
             "read its console: `slipway machine console {}`"},
     LinkRow{"ignition-failed", machine, "Ignition refused a machine's config", none,

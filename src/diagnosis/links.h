@@ -17,16 +17,16 @@ struct LinkRow {
   std::string_view name;  // "node-silent"; never changes, so that programs can compare it
   Level level;
   std::string_view found;  // how
-  // How long it may last before it is a fault. The walk counts from `since`. If nothing says since when, `slipway why` reports it at
-  // once, and a wait reports it when it has seen it for that long.
+  // How long it may last before it is a fault. The walk counts from `since`. If nothing says since when, `slipway why` reports it
+  // at once, and a wait reports it when it has seen it for that long.
   Milliseconds patience;
   std::string_view next_step;  // {} is the name of the object
 };
 
 std::span<const LinkRow> link_rows();
 
-// `installing`: the objects of a cluster come up one after the other, on machines that may be several times slower than usual, and
-// machines reboot. What tells of speed gets more patience then; facts about machines and their network keep theirs.
+// `installing`: the objects of a cluster come up one after the other, on machines that may be several times slower than usual,
+// and machines reboot. What tells of speed gets more patience then; facts about machines and their network keep theirs.
 enum class Situation { usual, installing };
 Milliseconds patience_of(const LinkRow& row, Situation situation);
 

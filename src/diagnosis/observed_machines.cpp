@@ -90,9 +90,10 @@ std::optional<Broken> look_at_state(const Snapshot& snapshot, const Machine& mac
     return Broken{"machine-broken", fmt::format("machine {} does not run{}", name, quoted(machine.reason)), since};
   }
   if (!is_on(machine)) {
-    return Broken{"machine-off",
-                  fmt::format("machine {} is {}{}", name, machine.state == "stopped" ? "off" : machine.state, quoted(machine.reason)),
-                  since};
+    return Broken{
+        "machine-off",
+        fmt::format("machine {} is {}{}", name, machine.state == "stopped" ? "off" : machine.state, quoted(machine.reason)),
+        since};
   }
   if (machine.state == "preparing" || machine.state == "igniting") {
     return Broken{"ignition-waits", fmt::format("{} has not got its config{}", name, quoted(machine.reason)), since};
@@ -104,7 +105,8 @@ std::optional<Broken> look_at_state(const Snapshot& snapshot, const Machine& mac
       if (job.words.back() == "running") jobs += (jobs.empty() ? "" : ", ") + job.words[1];
     }
   }
-  return Broken{"machine-boots", fmt::format("{} is still starting{}", name, jobs.empty() ? "" : "; it waits for " + jobs), since};
+  return Broken{"machine-boots", fmt::format("{} is still starting{}", name, jobs.empty() ? "" : "; it waits for " + jobs),
+                since};
 }
 
 std::optional<long> number_in(const Probe::Line& line, std::size_t word) {
@@ -236,8 +238,8 @@ void look_at_servers(const Snapshot& snapshot, const std::string& name, const Pr
     const auto seen_by = witness(snapshot, "reach", url, name);
     if (!seen_by) continue;
     if (url.ends_with("/v2/")) {
-      found.push_back({"registry-closed", fmt::format("{} cannot reach the registry {}; {} can", name, url, *seen_by), std::nullopt,
-                       name});
+      found.push_back(
+          {"registry-closed", fmt::format("{} cannot reach the registry {}; {} can", name, url, *seen_by), std::nullopt, name});
       continue;
     }
     const bool is_config = url.find(":22623/") != std::string::npos;
@@ -307,7 +309,8 @@ AllBroken look_at_node(const Snapshot& snapshot, const std::string& key) {
   }
   if (found.empty() && !is_starting && ready && status == "False") {
     found.push_back({"node-not-ready",
-                     fmt::format("node {} is not Ready{}", key, quoted(kube::condition_text(*node, "Ready", "message"))), changed});
+                     fmt::format("node {} is not Ready{}", key, quoted(kube::condition_text(*node, "Ready", "message"))),
+                     changed});
   }
   for (const std::string_view type : {"DiskPressure", "MemoryPressure", "PIDPressure"}) {
     if (kube::condition_status(*node, type) != "True") continue;
@@ -405,7 +408,8 @@ AllBroken look_at_host(const Snapshot& snapshot, const std::string&) {
         if (!line.has_answer()) silent_registry = line.words[1];
       }
       // A server that is not ready answers with 5xx.
-      api_answers = api_answers || (line.words[1].ends_with(":6443/readyz") && line.has_answer() && !line.words[2].starts_with('5'));
+      api_answers =
+          api_answers || (line.words[1].ends_with(":6443/readyz") && line.has_answer() && !line.words[2].starts_with('5'));
     }
   }
   if (!silent_registry.empty() && !has_registry) {

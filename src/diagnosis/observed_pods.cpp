@@ -42,8 +42,8 @@ std::optional<WallTime> unready_since(const Json& pod) {
 }
 
 // What is broken about one container; the pod is not Ready.
-std::optional<Broken> look_at_container(const Snapshot& snapshot, const std::string& pod_name, const Json& pod, const Json& status,
-                                        bool is_init) {
+std::optional<Broken> look_at_container(const Snapshot& snapshot, const std::string& pod_name, const Json& pod,
+                                        const Json& status, bool is_init) {
   const std::string name = text_of(status, {"name"});
   const std::string what = fmt::format("container {} of pod {}", name, pod_name);
   const std::string reason = text_of(status, {"state", "waiting", "reason"});
@@ -52,7 +52,8 @@ std::optional<Broken> look_at_container(const Snapshot& snapshot, const std::str
   if (!ended) ended = find(status, {"lastState", "terminated"});
   const int restarts = integer_of(status, {"restartCount"});
   const bool is_ready = is_true(status, {"ready"});
-  const bool has_succeeded = find(status, {"state", "terminated"}) && integer_of(status, {"state", "terminated", "exitCode"}) == 0;
+  const bool has_succeeded =
+      find(status, {"state", "terminated"}) && integer_of(status, {"state", "terminated", "exitCode"}) == 0;
   if (is_ready || has_succeeded) return std::nullopt;
   if (contains(pull_reasons, reason)) {
     const auto event = last_event(snapshot, "Pod", pod_name, {"Failed"});
@@ -121,7 +122,8 @@ Broken look_at_creation(const Snapshot& snapshot, const std::string& name, const
   auto begun = scheduled ? time_in(*scheduled, {"lastTransitionTime"}) : std::nullopt;
   if (!begun) begun = time_in(pod, {"metadata", "creationTimestamp"});
   if (const auto event = last_event(snapshot, "Pod", name, {"FailedMount", "FailedAttachVolume", "FailedMapVolume"})) {
-    return Broken{"volume-not-mounted", fmt::format("a volume of pod {} cannot be mounted{}", name, quoted(event->message)), begun};
+    return Broken{"volume-not-mounted", fmt::format("a volume of pod {} cannot be mounted{}", name, quoted(event->message)),
+                  begun};
   }
   if (const auto event = last_event(snapshot, "Pod", name, {"FailedCreatePodSandBox", "NetworkNotReady"})) {
     return Broken{"pod-network-missing", fmt::format("pod {} gets no network{}", name, quoted(event->message)), begun};

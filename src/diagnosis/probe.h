@@ -23,8 +23,8 @@ struct Probe {
     bool has_answer() const;  // for "reach": the line has an HTTP status, not an error of curl; for "port": it is open
   };
 
-  // The lines with this keyword and this first word, in order. An empty word matches any. "reach", "port" and "name" have no lines
-  // if the machine has no address: its network is still being set up, so failures prove nothing about the servers.
+  // The lines with this keyword and this first word, in order. An empty word matches any. "reach", "port" and "name" have no
+  // lines if the machine has no address: its network is still being set up, so failures prove nothing about the servers.
   std::vector<Line> lines(std::string_view keyword, std::string_view first_word = {}) const;
 
   std::string file;

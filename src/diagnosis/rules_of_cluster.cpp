@@ -99,7 +99,8 @@ Found operator_crashes(const Bundle& bundle) {
                   .next_step = fmt::format("read the last output of the container: `kubectl logs --previous -n {} {} -c {}`",
                                            crash->pod.substr(0, crash->pod.find('/')),
                                            crash->pod.substr(crash->pod.find('/') + 1), crash->container)};
-  if (const auto output = last_words(bundle, crash->pod, crash->container)) finding.evidence.insert(finding.evidence.begin(), *output);
+  if (const auto output = last_words(bundle, crash->pod, crash->container))
+    finding.evidence.insert(finding.evidence.begin(), *output);
   return finding;
 }
 

@@ -1,5 +1,5 @@
-// A snapshot: what one look at a cluster has seen, for the walk in why.h. It is read from the files of a bundle, so that a look at
-// a running cluster and the analysis of a log bundle are the same.
+// A snapshot: what one look at a cluster has seen, for the walk in why.h. It is read from the files of a bundle, so that a look
+// at a running cluster and the analysis of a log bundle are the same.
 //
 //   host/look.json          {"time": "2026-11-22T06:10:00Z", "api": "silent", "failure": "...", "silent_machines": {"m0": "..."}}
 //   resources/FILE.json     objects of the API; observed_files() lists those that the walk reads

@@ -60,8 +60,8 @@ std::vector<Chain> why(const Snapshot& snapshot, const Object& object = whole_cl
 // The first chain with all its links, the deepest last, with what to do about it; then the ends of the other chains.
 std::string to_text(const std::vector<Chain>& chains, WallTime now);
 
-// [{"links": [{"name": ..., "level": "pod", "object": ..., "sentence": ..., "since": ..., "next_step": ...}]}]; since is null if it
-// is unknown.
+// [{"links": [{"name": ..., "level": "pod", "object": ..., "sentence": ..., "since": ..., "next_step": ...}]}]; since is null if
+// it is unknown.
 JsonArray to_json(const std::vector<Chain>& chains);
 
 // An event of kind "cause" about the end of the chain: failed, with the sentence as its error.

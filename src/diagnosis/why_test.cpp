@@ -203,7 +203,8 @@ TEST(Why, AnObjectHasItsOwnChain) {
   const std::vector<Chain> chains = why(snapshot, {"pod", "demo/web-0"});
   ASSERT_EQ(chains.size(), 1u);
   EXPECT_EQ(names_of(chains[0]), std::vector<std::string>{"machine-off"});
-  EXPECT_EQ(to_text(chains, now), "machine/worker-0: machine worker-0 is off\nwhat to do: start it: `slipway machine start worker-0`\n");
+  EXPECT_EQ(to_text(chains, now),
+            "machine/worker-0: machine worker-0 is off\nwhat to do: start it: `slipway machine start worker-0`\n");
 }
 
 TEST(Why, OtherEndsFollowTheFirstChain) {
@@ -264,7 +265,8 @@ TEST(Links, HaveNamesOfTheirOwnAndStandInTheDocumentation) {
   std::set<std::string_view> names;
   for (const LinkRow& row : link_rows()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
-    EXPECT_NE(page.find(fmt::format("| `{}` | {} | {} | ", row.name, to_string(row.level), row.found)), std::string::npos) << row.name;
+    EXPECT_NE(page.find(fmt::format("| `{}` | {} | {} | ", row.name, to_string(row.level), row.found)), std::string::npos)
+        << row.name;
   }
 }
 
@@ -296,9 +298,20 @@ TEST(Snapshot, NotesOfALookReadBack) {
 
 TEST(Snapshot, LogsAreWantedOfContainersThatFail) {
   const Changes crashes = {
-      JsonArray{"objects", "pods", "demo/web-0", "status", "containerStatuses", 0,
-                {{"name", "main"}, {"ready", false}, {"restartCount", 2}, {"state", {{"waiting", {{"reason", "CrashLoopBackOff"}}}}}}},
-      JsonArray{"objects", "pods", "openshift-dns/dns-0", "status", "containerStatuses", 0,
+      JsonArray{
+          "objects",
+          "pods",
+          "demo/web-0",
+          "status",
+          "containerStatuses",
+          0,
+          {{"name", "main"}, {"ready", false}, {"restartCount", 2}, {"state", {{"waiting", {{"reason", "CrashLoopBackOff"}}}}}}},
+      JsonArray{"objects",
+                "pods",
+                "openshift-dns/dns-0",
+                "status",
+                "containerStatuses",
+                0,
                 {{"name", "dns"}, {"ready", false}, {"restartCount", 7}, {"state", {{"running", JsonObject()}}}}}};
   const Snapshot snapshot = changed(crashes);
   const std::vector<LogWish> wishes = wanted_logs(snapshot, 5);
