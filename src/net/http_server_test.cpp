@@ -210,11 +210,13 @@ TEST(HttpServer, AFileHasTimeForItsSize) {
   const sys::TempDir folder = sys::TempDir::make("http-server-test").value();
   const std::string path = folder.path() + "/blob";
   sys::RealFiles files;
-  ASSERT_TRUE(files.write(path, std::string(16'000'000, 'x'), 0600).ok());
+  // Much more than the buffers of a connection take while the client pauses.
+  constexpr std::size_t size = 64'000'000;
+  ASSERT_TRUE(files.write(path, std::string(size, 'x'), 0600).ok());
   const auto fetch = [&](std::uint64_t slowest_rate) {
     const HttpServer server = serve(
         [&](const ServerRequest&) {
-          return ServerAnswer{.file = FilePart{path, 0, 16'000'000}};
+          return ServerAnswer{.file = FilePart{path, 0, size}};
         },
         {.exchange_limit = Seconds(1), .slowest_file_rate = slowest_rate});
     CurlHttp http;
@@ -230,7 +232,7 @@ TEST(HttpServer, AFileHasTimeForItsSize) {
       return Ok{};
     };
     const auto answer = http.send({.url = url_of(server)}, {}, slow);
-    return answer.ok() && received == 16'000'000;
+    return answer.ok() && received == size;
   };
   EXPECT_TRUE(fetch(1'000'000));
   EXPECT_FALSE(fetch(1'000'000'000));

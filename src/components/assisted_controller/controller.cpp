@@ -72,7 +72,8 @@ class Controller {
       decision.over_because = fmt::format("{}, which carried the service, is a node", options_.service_host);
     } else {
       if (!state && !service.silence && now < options_.until) return plan;
-      decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
+      // Of a service that has never answered, only the end of the credential is known.
+      if (state || now >= options_.until) decision = decide(state.value_or(ServiceState{}), seen, now, options_.until);
       if (service.silence) {
         add_report(plan, report_without_service(state.value_or(ServiceState{}), seen, *service.silence, decision.over_because));
         if (decision.is_over()) {

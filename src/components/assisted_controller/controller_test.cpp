@@ -1,5 +1,6 @@
 #include "components/assisted_controller/controller.h"
 
+#include "base/text.h"
 #include "support/fake_kube.h"
 #include "support/http_imposter.h"
 #include "support/seeded_random.h"
@@ -56,7 +57,7 @@ class ControllerTest : public testing::Test {
         environment, kube, service,
         {.until = test.clock.now() + life, .pod = "", .between_looks = Milliseconds(50), .patience = Milliseconds(200)});
     journal = server.journal();
-    EXPECT_TRUE(is_done());
+    EXPECT_TRUE(is_done()) << join(test.logged(), "\n");
   }
 
   std::string reported(const char* key) const {

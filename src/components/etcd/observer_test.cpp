@@ -92,6 +92,7 @@ struct World {
     return observer.observe(context, {}, {bootstrap_address, masters[0], masters[1], masters[2]}, [&](ObservedMembers members) {
       MembershipInput input{.members = std::move(members), .replicas = 3, .is_managed = is_managed, .now = test.clock.now()};
       for (const std::string& address : masters) {
+        if (left.contains(std::stoull(address.substr(7)))) continue;
         input.masters.push_back({"master-" + address.substr(8), address, test.clock.now()});
       }
       input.is_bootstrap_complete = is_complete;
