@@ -253,7 +253,7 @@ def discover(hosts):
     for host in hosts:
         host.register()
         disks = host.inventory()["disks"] + [{"id": "/dev/disk/by-id/second", "name": "vdb", "path": "/dev/vdb", "drive_type": "SSD",
-                                              "size_bytes": 120 * 10**9}]
+                                              "size_bytes": 240 * 10**9}]
         host.reply("inventory", host.inventory(disks=disks))
     for host in hosts:
         host.checks(hosts)
