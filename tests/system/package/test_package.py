@@ -60,6 +60,20 @@ slipway machine list --cluster first | grep --extended-regexp '^master-0 +runnin
 slipway destroy cluster
 test ! -e /var/lib/slipway/local/first
 """
+# As the user of its unit: it reads the releases of root, and writes only to its state.
+ASSIST = """
+install --directory --owner=nobody --mode=0700 /var/lib/slipway-assist /srv/first
+cd /srv/first
+""" + CONFIG + """
+chown nobody install-config.yaml
+as_nobody="setpriv --reuid=nobody --regid=nogroup --clear-groups env --chdir=/ HOME=/nonexistent"
+$as_nobody slipway create ignition-configs --dir /srv/first
+$as_nobody slipway-assist serve --state /var/lib/slipway-assist &
+service=$!
+timeout 20 sh -c 'until slipway-assist status --state /var/lib/slipway-assist && test -e /var/lib/slipway-assist/url; do sleep 0.2; done'
+kill $service
+wait $service
+"""
 REMOVE = """
 cd /
 apt-get purge --quiet --yes slipway
@@ -116,11 +130,12 @@ def test_the_package_has_what_its_users_expect(dist, tmp_path):
     for page in pages:
         judged = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=gzip.decompress(page.read_bytes()), capture_output=True)
         assert not judged.stderr, f"{page.name}: {judged.stderr.decode()}"
-    unit = tmp_path / "lib/systemd/system/slipway-cluster@.service"
-    instance = tmp_path / "slipway-cluster@first.service"
-    instance.write_text(unit.read_text().replace("/usr/bin/slipway", str(tmp_path / "usr/bin/slipway")))
-    verified = subprocess.run(["systemd-analyze", "verify", "--man=no", instance], capture_output=True, text=True)
-    assert "slipway" not in verified.stderr, verified.stderr
+    for name, instance_name in [("slipway-cluster@.service", "slipway-cluster@first.service"), ("slipway-assist.service", "slipway-assist.service")]:
+        instance = tmp_path / instance_name
+        unit = tmp_path / "lib/systemd/system" / name
+        instance.write_text(unit.read_text().replace("/usr/bin/slipway", str(tmp_path / "usr/bin/slipway")))
+        verified = subprocess.run(["systemd-analyze", "verify", "--man=no", instance], capture_output=True, text=True)
+        assert "slipway" not in verified.stderr, verified.stderr
 
 
 def run_parts(host, parts):
@@ -131,7 +146,7 @@ def run_parts(host, parts):
     print("\n" + "\n".join(line for line in result.stdout.splitlines() if line.startswith("== ")))
 
 
-WHOLE = [("validate", VALIDATE), ("import", IMPORT), ("create and destroy", CREATE), ("purge", REMOVE)]
+WHOLE = [("validate", VALIDATE), ("import", IMPORT), ("create and destroy", CREATE), ("assisted service", ASSIST), ("purge", REMOVE)]
 
 
 def test_debian_12_creates_and_removes_a_cluster(dist, disk):
