@@ -134,6 +134,7 @@ Result<> run_serve(const net::Environment& environment, const std::vector<std::s
        .port = settings.port,
        .certificate = certificate,
        .stops_at_limits = flags.is_set("limits-are-errors"),
+       .gives_images = true,
        .api = {.authenticates = settings.authenticates,
                .url = url,
                .authority = certificate ? certificate->authority : std::string(),
