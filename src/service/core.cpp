@@ -91,7 +91,7 @@ WallTime Core::contact_of(const HostRecord& record) const {
 void Core::forget_removed(const Edit& edit) {
   for (const auto& [kind, key] : edit.changed()) {
     if (kind != Kind::host || world_.hosts.contains(key)) continue;
-    contacts_.with_lock([&](auto& all) { all.erase(key); });
+    contacts_.with_lock([&, &gone = key](auto& all) { all.erase(gone); });
   }
 }
 
