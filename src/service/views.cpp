@@ -156,12 +156,14 @@ Json view_of(const ClusterRecord& record, const std::vector<std::shared_ptr<cons
   JsonObject groups;
   for (const auto& [network, ids] : record.groups) groups[network] = array_of({ids.begin(), ids.end()});
   view["connectivity_majority_groups"] = compact(groups);
-  view["ignored_cluster_validations"] =
-      compact(array_of({cluster.ignored_validations.begin(), cluster.ignored_validations.end()}));
-  view["ignored_host_validations"] = view["ignored_cluster_validations"];
+  // A new member may move the others, so none is made from another one.
+  const std::string ignored = compact(array_of({cluster.ignored_validations.begin(), cluster.ignored_validations.end()}));
+  view["ignored_cluster_validations"] = ignored;
+  view["ignored_host_validations"] = ignored;
   view["last-installation-preparation"] = Json{{"status", record.preparation_status}, {"reason", record.preparation_reason}};
   view["ready_host_count"] = ready;
-  view["enabled_host_count"] = view["total_host_count"] = hosts.size();
+  view["enabled_host_count"] = hosts.size();
+  view["total_host_count"] = hosts.size();
   view["install_config_overrides"] =
       record.install_config_overrides.empty() ? "" : compact(shown_install_config(record.install_config_overrides));
   view["logs_info"] = record.logs_state;
