@@ -73,10 +73,10 @@ func (m *Member) Interceptor(ctx context.Context, request any, _ *grpc.UnaryServ
 // HoldWrites holds the writes of clients of this server whenever the leader asks for it, until the server ends. It blocks.
 func (m *Member) HoldWrites(server *etcdserver.EtcdServer, log *zap.Logger) {
 	s := &started{server: server, client: v3client.New(server), log: log}
-	m.started.Store(s)
 	for {
 		// A watch ends when its revision is compacted, or when there is no leader.
-		for response := range s.client.Watch(clientv3.WithRequireLeader(s.client.Ctx()), holdKey) {
+		for response := range s.client.Watch(clientv3.WithRequireLeader(s.client.Ctx()), holdKey, clientv3.WithCreatedNotify()) {
+			m.started.Store(s) // it sees each request from now on
 			for _, event := range response.Events {
 				if event.Type == clientv3.EventTypePut {
 					m.gate.close(holdLimit)

@@ -74,6 +74,9 @@ func startMembers(t *testing.T, areHolding bool) []*member {
 		each.remote = remote
 		if areHolding {
 			go each.HoldWrites(each.etcd.Server, zap.NewNop())
+			for each.started.Load() == nil {
+				time.Sleep(time.Millisecond)
+			}
 		}
 	}
 	return members
