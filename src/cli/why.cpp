@@ -45,7 +45,7 @@ Result<> why(const Environment& environment, const Arguments& arguments) {
                                  .api = api ? &*api : nullptr,
                                  .secrets = assets::known_secrets(environment.files, folder)};
   const cluster::Look seen = TRY(cluster::look(environment, subject, object).context(folder));
-  // While the API is silent nobody knows.
+  // A silent API does not say whether it exists.
   if (seen.snapshot.knows_objects() && !diagnosis::exists(seen.snapshot, object))
     return error(Code::not_found, "{}: not found in the cluster", object.text());
   if (arguments["--output"] == "json") {

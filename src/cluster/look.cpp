@@ -73,20 +73,22 @@ Result<> read_objects(const sys::Context& context, kube::Api& api, const Budget&
 }
 
 // Reads the logs of containers that fail, without secrets: a line that is shortened may show a part of one that is not
-// recognized.
-void read_logs(const sys::Context& context, kube::Api& api, const Budget& budget, const diagnosis::Redactor& redactor,
-               diagnosis::Bundle& bundle) {
-  const std::optional<diagnosis::Snapshot> snapshot = diagnosis::snapshot_of(bundle);
-  if (!snapshot) return;
-  for (const diagnosis::LogWish& wish : diagnosis::wanted_logs(*snapshot, most_logs)) {
-    if (budget.left() < Seconds(1)) return;
+// recognized. Returns whether it added any.
+bool read_logs(const sys::Context& context, kube::Api& api, const Budget& budget, const diagnosis::Redactor& redactor,
+               const diagnosis::Snapshot& snapshot, diagnosis::Bundle& bundle) {
+  bool is_changed = false;
+  for (const diagnosis::LogWish& wish : diagnosis::wanted_logs(snapshot, most_logs)) {
+    if (budget.left() < Seconds(1)) break;
     const Result<Json> log = api.send(
         context, {.path = fmt::format("{}?container={}&tailLines={}&previous={}",
                                       kube::path_of(kube::types::pods, wish.space, wish.pod, "log"), wish.container, lines_of_log,
                                       wish.previous),
                   .limit = budget.at_most(Seconds(1))});
-    if (log.ok() && log->is_string()) bundle.add(diagnosis::path_of(wish), redactor.redact(std::string(log->get_string())));
+    if (!log.ok() || !log->is_string()) continue;
+    bundle.add(diagnosis::path_of(wish), redactor.redact(std::string(log->get_string())));
+    is_changed = true;
   }
+  return is_changed;
 }
 
 // The machines' platform, and what the machines say. errors: those of the platform
@@ -220,9 +222,13 @@ Result<Look> look(const Environment& environment, const Subject& subject, const 
   diagnosis::Bundle bundle = files.with_lock([](diagnosis::Bundle& all) { return std::move(all); });
   bundle.add(std::string(diagnosis::look_file), diagnosis::to_text(notes));
   const diagnosis::Redactor redactor(subject.secrets);
-  if (notes.api == diagnosis::LookNotes::Api::answers) read_logs(bounded, *subject.api, budget, redactor, bundle);
-
-  Look seen{.chains = {}, .snapshot = diagnosis::snapshot_of(bundle).value_or(diagnosis::Snapshot())};
+  const auto read_bundle = [&] { return diagnosis::snapshot_of(bundle).value_or(diagnosis::Snapshot()); };
+  Look seen{.chains = {}, .snapshot = read_bundle()};
+  // Few looks find a container that fails, and a large cluster takes time to read.
+  if (notes.api == diagnosis::LookNotes::Api::answers &&
+      read_logs(bounded, *subject.api, budget, redactor, seen.snapshot, bundle)) {
+    seen.snapshot = read_bundle();
+  }
   seen.chains = diagnosis::why(seen.snapshot, object, situation);
   for (auto& [machine, reason] : seen.snapshot.notes.silent_machines) reason = redactor.redact(std::move(reason));
   for (diagnosis::Chain& chain : seen.chains) {

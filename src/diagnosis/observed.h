@@ -61,6 +61,9 @@ std::optional<EventSeen> last_event(const Snapshot& snapshot, std::string_view k
 // The state "Ready" of a pod that has ended successfully does not matter.
 bool is_finished(const Json& pod);
 
+// When the condition got its status; nothing if the object has no such condition, or it no such time.
+std::optional<WallTime> condition_since(const Json& object, std::string_view type);
+
 // ": TEXT", shortened; empty for an empty text.
 std::string quoted(std::string_view text);
 

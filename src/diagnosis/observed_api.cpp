@@ -29,20 +29,14 @@ constexpr std::array static_pods = {
     StaticPods{"kube-scheduler", "kubescheduler", "openshift-kube-scheduler", "openshift-kube-scheduler"},
 };
 
-// The time at which a condition got its status.
-std::optional<WallTime> since(const Json& object, std::string_view type) {
-  const Json* condition = kube::find_condition(object, type);
-  return condition ? time_in(*condition, {"lastTransitionTime"}) : std::nullopt;
-}
-
 // Adds a link if the condition has the status.
 void add_condition(AllBroken& found, const Json& object, std::string_view type, std::string_view status, std::string_view link,
                    std::string_view what) {
   if (kube::condition_status(object, type) != status) return;
-  found.push_back({link, fmt::format("{}{}", what, quoted(kube::condition_text(object, type, "message"))), since(object, type)});
+  found.push_back({link, fmt::format("{}{}", what, quoted(kube::condition_text(object, type, "message"))),
+                   condition_since(object, type)});
 }
 
-// "2026-11-22T06:10:00Z" in lastFailedTime.
 AllBroken failed_revisions(const StaticPods& operand, const Json& settings) {
   AllBroken found;
   for (const Json& status : find_array(settings, {"status", "nodeStatuses"})) {
@@ -89,6 +83,11 @@ std::vector<std::string> lost_majority(const Snapshot& snapshot) {
 }
 
 }  // namespace
+
+std::optional<WallTime> condition_since(const Json& object, std::string_view type) {
+  const Json* condition = kube::find_condition(object, type);
+  return condition ? time_in(*condition, {"lastTransitionTime"}) : std::nullopt;
+}
 
 AllBroken look_at_api(const Snapshot& snapshot, const std::string&) {
   AllBroken found;

@@ -267,7 +267,7 @@ void look_at_names(const Snapshot& snapshot, const std::string& name, const Prob
   }
 }
 
-// The state of a unit that the control plane of this machine must serve, while nobody gets an answer of the API.
+// The state of a unit that the control plane of this machine must serve, while the API answers no request.
 void look_at_own_ports(const Snapshot& snapshot, const Machine& machine, const Probe& probe, AllBroken& found) {
   if (snapshot.notes.api != LookNotes::Api::silent || role_of(snapshot, machine) != "master") return;
   // Until the bootstrap is over, its machine serves the API.
@@ -295,7 +295,7 @@ AllBroken look_at_node(const Snapshot& snapshot, const std::string& key) {
   const Json* ready = kube::find_condition(*node, "Ready");
   const std::string_view status = kube::condition_status(*node, "Ready");
   const auto renewed = last_renewal(snapshot, key);
-  const auto changed = ready ? time_in(*ready, {"lastTransitionTime"}) : std::nullopt;
+  const auto changed = condition_since(*node, "Ready");
   const bool is_unknown = ready && status == "Unknown";
   // A machine that starts again reports when it runs.
   const Machine* machine = snapshot.machine(key);
@@ -316,13 +316,13 @@ AllBroken look_at_node(const Snapshot& snapshot, const std::string& key) {
     if (kube::condition_status(*node, type) != "True") continue;
     found.push_back({"node-pressure",
                      fmt::format("node {} has {}{}", key, type, quoted(kube::condition_text(*node, type, "message"))),
-                     time_in(*kube::find_condition(*node, type), {"lastTransitionTime"})});
+                     condition_since(*node, type)});
   }
   if (kube::condition_status(*node, "NetworkUnavailable") == "True") {
     found.push_back({"node-without-network",
                      fmt::format("the network of node {} is not set up{}", key,
                                  quoted(kube::condition_text(*node, "NetworkUnavailable", "message"))),
-                     time_in(*kube::find_condition(*node, "NetworkUnavailable"), {"lastTransitionTime"})});
+                     condition_since(*node, "NetworkUnavailable")});
   }
   const std::string state = annotation(*node, machineconfig::daemon_state);
   if (state == machineconfig::state_degraded || state == machineconfig::state_unreconcilable) {

@@ -36,8 +36,7 @@ std::string words_of(const Snapshot& snapshot, const std::string& pod, const Jso
 
 // Since when the pod is not Ready; without such a condition since it was created.
 std::optional<WallTime> unready_since(const Json& pod) {
-  const Json* ready = kube::find_condition(pod, "Ready");
-  const auto time = ready ? time_in(*ready, {"lastTransitionTime"}) : std::nullopt;
+  const auto time = condition_since(pod, "Ready");
   return time ? time : time_in(pod, {"metadata", "creationTimestamp"});
 }
 
@@ -46,6 +45,7 @@ std::optional<Broken> look_at_container(const Snapshot& snapshot, const std::str
                                         const Json& status, bool is_init) {
   const std::string name = text_of(status, {"name"});
   const std::string what = fmt::format("container {} of pod {}", name, pod_name);
+  const std::string subject = fmt::format("--namespace {} {} --container {}", kube::namespace_of(pod), kube::name_of(pod), name);
   const std::string reason = text_of(status, {"state", "waiting", "reason"});
   const std::string message = text_of(status, {"state", "waiting", "message"});
   const Json* ended = find(status, {"state", "terminated"});
@@ -74,12 +74,10 @@ std::optional<Broken> look_at_container(const Snapshot& snapshot, const std::str
     return Broken{"container-crashing",
                   fmt::format("{} ended with status {} ({} restarts){}", what, integer_of(*ended, {"exitCode"}), restarts,
                               quoted(words_of(snapshot, pod_name, status, *ended))),
-                  time_in(*ended, {"finishedAt"}),
-                  fmt::format("--namespace {} {} --container {}", kube::namespace_of(pod), kube::name_of(pod), name)};
+                  time_in(*ended, {"finishedAt"}), subject};
   }
   const Json* running = find(status, {"state", "running"});
   if (!running) return std::nullopt;
-  const std::string subject = fmt::format("--namespace {} {} --container {}", kube::namespace_of(pod), kube::name_of(pod), name);
   if (is_init) {
     return Broken{"init-container-waits", fmt::format("init {} does not end", what), time_in(*running, {"startedAt"}), subject};
   }
@@ -104,10 +102,9 @@ std::optional<Broken> look_at_scheduling(const Snapshot& snapshot, const std::st
   if (!scheduled || find_string(*scheduled, {"status"}) != "False") return std::nullopt;
   // During an installation, pods of workers wait until these boot.
   if (awaits_nodes(snapshot)) return std::nullopt;
-  auto since = time_in(*scheduled, {"lastTransitionTime"});
+  auto since = condition_since(pod, "PodScheduled");
   for (const auto& [node, object] : snapshot.all("nodes")) {
-    const Json* ready = kube::find_condition(object, "Ready");
-    const auto changed = ready ? time_in(*ready, {"lastTransitionTime"}) : std::nullopt;
+    const auto changed = condition_since(object, "Ready");
     if (since && changed) since = std::max(*since, *changed);
   }
   return Broken{"pod-unschedulable",
@@ -118,8 +115,7 @@ std::optional<Broken> look_at_scheduling(const Snapshot& snapshot, const std::st
 // A pod on a node whose containers are not there yet.
 Broken look_at_creation(const Snapshot& snapshot, const std::string& name, const Json& pod) {
   // A pod may be older than the node that has taken it.
-  const Json* scheduled = kube::find_condition(pod, "PodScheduled");
-  auto begun = scheduled ? time_in(*scheduled, {"lastTransitionTime"}) : std::nullopt;
+  auto begun = condition_since(pod, "PodScheduled");
   if (!begun) begun = time_in(pod, {"metadata", "creationTimestamp"});
   if (const auto event = last_event(snapshot, "Pod", name, {"FailedMount", "FailedAttachVolume", "FailedMapVolume"})) {
     return Broken{"volume-not-mounted", fmt::format("a volume of pod {} cannot be mounted{}", name, quoted(event->message)),

@@ -1,5 +1,5 @@
 // The service of an agent-based installation: it runs on the host with the rendezvous address, and installs the cluster of its
-// image when all hosts are there. Nobody has to ask for it.
+// image when all hosts are there, without a request.
 #pragma once
 
 #include "net/environment.h"

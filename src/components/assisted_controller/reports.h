@@ -66,7 +66,7 @@ JsonObject report_without_service(const ServiceState& service, const Snapshot& s
 // The same when the service answers again.
 JsonObject report_with_service();
 
-// Whether the host that carried the service has become a node of the cluster: nobody takes reports any more.
+// Whether the host that carried the service has become a node of the cluster: then no service takes reports.
 //
 //   host  its name; empty: the service runs on another machine
 bool service_has_left(const Snapshot& seen, std::string_view host);
