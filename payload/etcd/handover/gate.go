@@ -16,7 +16,7 @@ type gate struct {
 	mutex    sync.Mutex
 	opened   chan struct{} // of a closed gate: closes when it opens
 	underWay int
-	idle     chan struct{} // closes when the last write under way has ended; nil while nobody waits
+	idle     chan struct{} // closes when the last write under way has ended; nil while there is no waiter
 }
 
 // pass handles a request, when it may go on.
@@ -111,8 +111,8 @@ func (g *gate) leave() {
 	}
 }
 
-// isWrite tells whether the request of a client becomes a proposal. Those of administrators, such as a new member, are not among
-// them: whoever sends them repeats them.
+// isWrite tells whether the request of a client becomes a proposal. Requests of administrators, such as a new member, are not held:
+// their senders repeat them.
 func isWrite(request any) bool {
 	switch request := request.(type) {
 	case *pb.PutRequest, *pb.DeleteRangeRequest, *pb.CompactionRequest, *pb.LeaseGrantRequest, *pb.LeaseRevokeRequest:

@@ -1,8 +1,9 @@
 // Package handover lets the leader of an etcd cluster give its lead away without losing a write.
 //
-// While the lead changes, etcd drops the writes that the other members forward to the old leader. It tells nobody: the client of such
-// a write waits seven seconds for "etcdserver: request timed out". So a leader that is about to end first asks all members to hold new
-// writes, waits until none is under way, moves the lead, and lets them go on. Clients see writes that take a moment longer.
+// While the lead changes, etcd drops the writes that the other members forward to the old leader. The client of such a write is not
+// told: it waits seven seconds for "etcdserver: request timed out". So a leader that is about to end, or that is told to move the
+// lead, first asks all members to hold new writes, waits until none is under way, moves the lead, and lets them go on. Clients see
+// writes that take a moment longer.
 //
 // The members talk by keys of etcd itself, so nothing else has to be reachable, and each member sees everything in one order:
 //
@@ -63,7 +64,7 @@ func (m *Member) Interceptor(ctx context.Context, request any, _ *grpc.UnaryServ
 	}
 	var response any
 	var moveErr error
-	if _, err := s.whileHeld(ctx, func([]types.ID) { response, moveErr = handle(ctx, request) }); err != nil {
+	if _, err := m.whileHeld(ctx, s, func([]types.ID) { response, moveErr = handle(ctx, request) }); err != nil {
 		s.log.Warn("the lead moves without held writes", zap.Error(err))
 		return handle(ctx, request)
 	}
@@ -104,7 +105,7 @@ func (m *Member) answer(s *started, number string) {
 }
 
 // GiveLead moves the lead to another member, the first one that holds its writes. It does nothing when this member does not lead, or
-// when no other member could. It blocks for at most heldLimit + 2 * moveLimit. An error leaves the lead here, where etcd moves it
+// when no other member could. It blocks for at most 2 * heldLimit + 2 * moveLimit. An error leaves the lead here, where etcd moves it
 // when it ends.
 func (m *Member) GiveLead(ctx context.Context) error {
 	s := m.started.Load()
@@ -113,7 +114,7 @@ func (m *Member) GiveLead(ctx context.Context) error {
 	}
 	start := time.Now()
 	var moveErr error
-	held, err := s.whileHeld(ctx, func(held []types.ID) {
+	held, err := m.whileHeld(ctx, s, func(held []types.ID) {
 		moving, cancel := context.WithTimeout(ctx, moveLimit)
 		defer cancel()
 		moveErr = s.server.MoveLeader(moving, uint64(s.server.MemberID()), uint64(held[0]))
@@ -140,9 +141,9 @@ func (s *started) others() map[string]types.ID {
 	return found
 }
 
-// whileHeld acts while the other members hold their writes, at least one of them. It returns these members, in the order in which
+// whileHeld acts while this member and others hold their writes, at least one other. It returns the others, in the order in which
 // they answered. It has not acted when there is an error.
-func (s *started) whileHeld(ctx context.Context, act func(held []types.ID)) ([]types.ID, error) {
+func (m *Member) whileHeld(ctx context.Context, s *started, act func(held []types.ID)) ([]types.ID, error) {
 	number := strconv.FormatInt(time.Now().UnixNano(), 10)
 	others := s.others()
 	waiting, cancel := context.WithTimeout(ctx, heldLimit)
@@ -161,6 +162,14 @@ func (s *started) whileHeld(ctx context.Context, act func(held []types.ID)) ([]t
 	held := firstAnswers(answers, number, others)
 	if len(held) == 0 {
 		return nil, fmt.Errorf("none of %d members said within %s that it holds its writes", len(others), heldLimit)
+	}
+	// This member has seen its own request, unless its watch is late.
+	m.gate.close(holdLimit)
+	defer m.gate.reopen()
+	ending, cancelEnding := context.WithTimeout(ctx, heldLimit)
+	defer cancelEnding()
+	if err := m.gate.waitIdle(ending); err != nil {
+		return nil, fmt.Errorf("writes of this member were under way for longer than %s: %w", heldLimit, err)
 	}
 	act(held)
 	return held, nil
