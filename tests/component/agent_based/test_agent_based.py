@@ -1,6 +1,5 @@
 """Agent-based installations: the commands, what is in their image, and the service of the image, which installs a cluster by itself."""
 import base64
-import ctypes
 import gzip
 import http.client
 import json
@@ -19,13 +18,13 @@ import pytest
 import live_image
 
 COMPONENTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path += [str(COMPONENTS / "assist"), str(COMPONENTS / "registry")]
+sys.path += [str(COMPONENTS / "assist"), str(COMPONENTS / "registry"), str(COMPONENTS / "support")]
 import assist_client  # noqa: E402
+from network_namespaces import own_network  # noqa: E402, F401
 from sample import Layout  # noqa: E402
 
 SLIPWAY = assist_client.BIN / "slipway"
 ADDRESS, PORT = "192.168.126.10", 8090
-CLONE_NEWNET = 0x40000000
 INSTALL = """\
 apiVersion: v1
 metadata: {name: demo}
@@ -211,22 +210,9 @@ class Rendezvous(assist_client.Service):
 
 
 @pytest.fixture
-def own_network():
-    """Moves this process and what it starts to a network namespace of its own."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    before = os.open("/proc/self/ns/net", os.O_RDONLY)
-    assert libc.unshare(CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
-    try:
-        for words in ("link set lo up", "link add lab type bridge", "link set lab up"):
-            subprocess.run(["ip", *words.split()], check=True)
-        yield
-    finally:
-        libc.setns(before, CLONE_NEWNET)
-        os.close(before)
-
-
-@pytest.fixture
-def service(own_network, assets, tmp_path):
+def service(own_network, assets, tmp_path):  # noqa: F811
+    for words in ("link add lab type bridge", "link set lab up"):
+        subprocess.run(["ip", *words.split()], check=True)
     assets.create_image()
     running = Rendezvous(tmp_path, assets)
     # Every host of the image runs the service; only the one with the address serves.

@@ -23,18 +23,6 @@ OF_BOOTSTRAP = [*BEFORE_REBOOT, "Waiting for control plane", "Waiting for bootku
 AFTER_REBOOT = ["Configuring", "Joined", "Done"]
 
 
-@pytest.fixture
-def service(tmp_path):
-    running = Service(tmp_path / "state")
-    yield running
-    assert running.stop() == 0
-
-
-@pytest.fixture
-def lab(service, tmp_path):
-    return Lab(service, tmp_path)
-
-
 def refusal(status, call, *arguments, **named):
     with pytest.raises(Refused) as refused:
         call(*arguments, **named)

@@ -18,24 +18,12 @@ import uuid
 import pytest
 
 import host_clock
-from assist_client import BIN, CLUSTER, PREFIX, PULL_SECRET, Host, Lab, Refused, Service, free_port
+from assist_client import BIN, CLUSTER, PREFIX, PULL_SECRET, Host, Refused, Service, free_port
 from test_assist import refusal, validations
 
 KILLS, HOSTS = 8, 20
 OPEN = ("--auth", "none", "--plain-http")  # on loopback; no keys, so that many requests cost little
 GONE = (OSError, http.client.HTTPException)
-
-
-@pytest.fixture
-def service(tmp_path):
-    running = Service(tmp_path / "state")
-    yield running
-    assert running.stop() == 0
-
-
-@pytest.fixture
-def lab(service, tmp_path):
-    return Lab(service, tmp_path)
 
 
 def drawn():

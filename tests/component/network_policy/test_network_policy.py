@@ -26,7 +26,7 @@ import yaml
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import host_clock  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
-from network_namespaces import Namespaces, namespaces  # noqa: E402, F401
+from network_namespaces import CLONE_NEWNET, Namespaces, namespaces, own_network  # noqa: E402, F401
 from programs import free_port  # noqa: E402
 
 BIN = pathlib.Path(os.environ["SLIPWAY_BIN"])
@@ -34,7 +34,6 @@ PAYLOAD = pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
 SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"])
 ENDPOINT = pathlib.Path(__file__).parent / "endpoint.py"
 PORTS = [53, 80, 81, 82, 90, 8080, 65535]
-CLONE_NEWNET = 0x40000000
 LEAST_PAIRS, MOST_PAIRS = 15, 60  # of measurements of the throughput
 TABLE = ["nft", "list", "table", "inet", "slipway-network-policy"]
 
@@ -162,20 +161,6 @@ def test_packets_pass_as_the_api_says(namespaces, attempt):
     assert not wrong, f"seed {seed}: {wrong}\n{json.dumps(sample['policies'])}"
     allowed = sum(each["allowed"] for connections in by_name.values() for each in connections)
     print(f"{allowed} connections passed, {sum(map(len, by_name.values())) - allowed} did not")
-
-
-@pytest.fixture
-def own_network():
-    """Moves this process and what it starts to a network namespace of its own: the node, which also runs the API server."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    before = os.open("/proc/self/ns/net", os.O_RDONLY)
-    assert libc.unshare(CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
-    try:
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-        yield
-    finally:
-        libc.setns(before, CLONE_NEWNET)
-        os.close(before)
 
 
 class Node(Namespaces):

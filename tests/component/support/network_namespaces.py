@@ -1,6 +1,7 @@
 """Network namespaces as machines and pods."""
 
 import contextlib
+import ctypes
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from programs import Programs
 
 DEADLINE = 60
+CLONE_NEWNET = 0x40000000
 
 
 class Namespaces(Programs):
@@ -60,3 +62,17 @@ def namespaces(tmp_path):
     with contextlib.closing(contextlib.ExitStack()) as stack:
         stack.callback(made.end_all)
         yield made
+
+
+@pytest.fixture
+def own_network():
+    """Moves this process and what it starts to a network namespace of its own, in which only "lo" is up."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    before = os.open("/proc/self/ns/net", os.O_RDONLY)
+    assert libc.unshare(CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
+    try:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        yield
+    finally:
+        libc.setns(before, CLONE_NEWNET)
+        os.close(before)

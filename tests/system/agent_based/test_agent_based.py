@@ -6,32 +6,25 @@ killed on the way.
 import os
 import pathlib
 import subprocess
+import sys
 import time
 
 import pytest
 
-BUILD, PROGRAMS = (pathlib.Path(os.environ[name]).resolve() for name in ("SLIPWAY_BUILD", "SLIPWAY_BIN"))
-SOURCE = pathlib.Path(__file__).resolve().parents[3]
-DEMO = BUILD / "demo-agent-based"
-LIMIT = 1200
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from demonstration import BUILD, PROGRAMS, Demonstration  # noqa: E402
 
-
-def demo(*words, output=subprocess.PIPE):
-    return subprocess.Popen([SOURCE / "tools/demo-agent-based", *words, PROGRAMS, BUILD / "release"], stdout=output,
-                            stderr=subprocess.STDOUT, text=True)
+DEMO = Demonstration("demo-agent-based", limit=1200)
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
-    assert not DEMO.exists(), f"{DEMO} exists: make demo-agent-based-destroy"
-    yield
-    ended = demo("--destroy")
-    assert ended.wait(LIMIT) == 0, ended.stdout.read()
-    assert not DEMO.exists() and not (BUILD / "machines/demo-agent-based").exists()
+    with DEMO.ends_with_nothing_left():
+        yield
 
 
 def kubectl(*words):
-    done = subprocess.run([BUILD / "payload/bin/hyperkube", "kubectl", "--kubeconfig", DEMO / "assets/auth/kubeconfig", *words], check=True,
+    done = subprocess.run([BUILD / "payload/bin/hyperkube", "kubectl", "--kubeconfig", DEMO.folder / "assets/auth/kubeconfig", *words], check=True,
                           capture_output=True, text=True, timeout=60)
     return done.stdout
 
@@ -54,21 +47,21 @@ def check_cluster(output):
 
 
 def test_one_image_becomes_a_cluster():
-    process = demo()
-    output, _ = process.communicate(timeout=LIMIT)
+    process = DEMO.start()
+    output, _ = process.communicate(timeout=DEMO.limit)
     assert process.returncode == 0, output
     check_cluster(output)
 
 
 def test_the_service_is_killed_on_the_way(tmp_path):
-    output = tmp_path / "output"  # a pipe that nobody reads meanwhile could become full
+    output = tmp_path / "output"  # nothing reads a pipe meanwhile: it could become full
     with open(output, "wb") as file:
-        process = demo(output=file)
-    kills, end = 0, time.monotonic() + LIMIT
+        process = DEMO.start(output=file)
+    kills, end = 0, time.monotonic() + DEMO.limit
     while process.poll() is None and kills < 3:
         assert time.monotonic() < end
         time.sleep(15)
         if (BUILD / "machines/demo-agent-based").exists():
             kills += shell("h0", "systemctl kill --signal=KILL slipway-rendezvous.service").returncode == 0
-    assert process.wait(LIMIT) == 0 and kills > 0, (kills, output.read_text())
+    assert process.wait(DEMO.limit) == 0 and kills > 0, (kills, output.read_text())
     check_cluster(output.read_text())

@@ -8,37 +8,29 @@ import os
 import pathlib
 import signal
 import ssl
-import subprocess
+import sys
 import time
 import urllib.request
 
 import pytest
 
-BUILD, PROGRAMS = (pathlib.Path(os.environ[name]).resolve() for name in ("SLIPWAY_BUILD", "SLIPWAY_BIN"))
-SOURCE = pathlib.Path(__file__).resolve().parents[3]
-DEMO = BUILD / "demo-assisted"
-LIMIT = 900
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from demonstration import Demonstration  # noqa: E402
 
-
-def demo(*words):
-    return subprocess.Popen([SOURCE / "tools/demo-assisted", *words, PROGRAMS, BUILD / "release"], stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True)
+DEMO = Demonstration("demo-assisted", limit=900)
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
-    assert not DEMO.exists(), f"{DEMO} exists: make demo-assisted-destroy"
-    yield
-    ended = demo("--destroy")
-    assert ended.wait(LIMIT) == 0, ended.stdout.read()
-    assert not DEMO.exists() and not (BUILD / "machines/demo-assisted").exists()
+    with DEMO.ends_with_nothing_left():
+        yield
 
 
 def get(path):
-    context = ssl.create_default_context(cafile=DEMO / "service/tls/ca.crt")
-    token = (DEMO / "service/auth/admin-token").read_text().strip()
+    context = ssl.create_default_context(cafile=DEMO.folder / "service/tls/ca.crt")
+    token = (DEMO.folder / "service/auth/admin-token").read_text().strip()
     request = urllib.request.Request(f"https://127.0.0.1:8090/api/assisted-install/v2{path}", headers={"X-Secret-Key": token})
-    with urllib.request.urlopen(request, context=context, timeout=LIMIT) as answer:
+    with urllib.request.urlopen(request, context=context, timeout=DEMO.limit) as answer:
         return json.load(answer)
 
 
@@ -67,8 +59,8 @@ def changes(cluster):
 
 
 def test_three_hosts_become_a_cluster(record_property):
-    process = demo()
-    output, _ = process.communicate(timeout=LIMIT)
+    process = DEMO.start()
+    output, _ = process.communicate(timeout=DEMO.limit)
     assert process.returncode == 0, output
     assert "Hello from" in output
     cluster = the_cluster()
@@ -81,7 +73,7 @@ def test_the_service_is_killed_in_each_stage():
     """The script stops, too, as its service is gone. The same command starts the service again and continues."""
     killed = set()
     for _ in range(20):
-        process = demo()
+        process = DEMO.start()
         try:
             while process.poll() is None:
                 cluster = the_cluster()
@@ -90,11 +82,11 @@ def test_the_service_is_killed_in_each_stage():
                                   "Waiting for bootkube", "Waiting for controller", "Rebooting"} - killed
                 if fresh:
                     killed |= fresh
-                    os.kill(int((DEMO / "service.pid").read_text()), signal.SIGKILL)
+                    os.kill(int((DEMO.folder / "service.pid").read_text()), signal.SIGKILL)
                     process.terminate()
                     break
                 time.sleep(0.05)
-            output, _ = process.communicate(timeout=LIMIT)
+            output, _ = process.communicate(timeout=DEMO.limit)
         finally:
             process.kill()
         if process.returncode == 0:
