@@ -247,6 +247,7 @@ const std::vector<Watched> watched = {
     {kube::types::secrets, "openshift-config", {.fields = "metadata.name=etcd-client"}},
     {kube::types::namespaces, "", {.fields = fmt::format("metadata.name={}", space)}},
     {kube::types::infrastructures, "", {.fields = "metadata.name=cluster"}},
+    {kube::types::kube_apiservers, "", {.fields = "metadata.name=cluster"}},
     {kube::types::pods, std::string(api_server_space), {.labels = "apiserver=true"}},
 };
 
@@ -288,7 +289,7 @@ Result<Target> make_target(const OperatorVariables& variables, const Snapshot& s
 }
 
 // The API server of a master ends before its etcd member (etcd/static-pod.yaml). So the next member waits until the API server of
-// the previous one serves again, but not for one that cannot start.
+// the previous one serves again, but not for one that cannot start. It also waits for one that is about to change.
 std::optional<Objection> wait_for_api_servers(const Snapshot& seen, const std::string& node, WallTime now) {
   for (const Json* pod : seen.list(kube::types::pods, api_server_space)) {
     if (find_string(*pod, {"spec", "nodeName"}) == node || kube::condition_status(*pod, "Ready") == "True") continue;
@@ -296,6 +297,11 @@ std::optional<Objection> wait_for_api_servers(const Snapshot& seen, const std::s
     const std::optional<WallTime> since = ready ? time_of(*ready, {"lastTransitionTime"}) : std::nullopt;
     const WallTime until = since.value_or(now) + api_server_limit;
     if (now < until) return Objection{fmt::format("pod {} is not Ready", kube::name_of(*pod)), until};
+  }
+  const Json* settings = seen.find(kube::types::kube_apiservers, "", "cluster");
+  for (const NodeStatus& each : settings == nullptr ? std::vector<NodeStatus>() : parse_node_statuses(*settings)) {
+    if (each.node == node || each.target <= each.current || each.last_failed == each.target) continue;
+    return Objection{fmt::format("the API server of {} changes", each.node)};
   }
   return {};
 }

@@ -336,6 +336,21 @@ TEST(EtcdOperator, WaitsForTheApiServersOfOtherMasters) {
   EXPECT_FALSE(objection("master-0")) << "its own API server does not serve";
   cluster.now += 100s;
   EXPECT_FALSE(objection("master-1")) << "an API server that cannot start holds nothing back";
+
+  put_pod("master-0", "True", cluster.now);
+  const auto put_target = [&](const NodeStatus& of_master_0) {
+    const Json settings = {{"apiVersion", "operator.openshift.io/v1"},
+                           {"kind", "KubeAPIServer"},
+                           {"metadata", {{"name", "cluster"}}},
+                           {"status", JsonObject()}};
+    cluster.view.put(with_node_statuses(settings, {of_master_0, {.node = "master-1", .current = 4}}));
+  };
+  put_target({.node = "master-0", .current = 4, .target = 5});
+  ASSERT_TRUE(objection("master-1"));
+  EXPECT_EQ(objection("master-1")->reason, "the API server of master-0 changes");
+  EXPECT_FALSE(objection("master-0")) << "both may change together";
+  put_target({.node = "master-0", .current = 4, .target = 4, .last_failed = 5});
+  EXPECT_FALSE(objection("master-1")) << "it runs its previous revision again";
 }
 
 // The installer pod replaces the placeholders everywhere in the pod, so the pod must not use them for anything else.

@@ -5,6 +5,7 @@
 #include "base/yaml.h"
 #include "components/kube_apiserver/certificates.h"
 #include "components/kube_apiserver/render.h"
+#include "components/kube_apiserver/restart_with_etcd.h"
 #include "components/render/document.h"
 #include "components/static_pod/target_inputs.h"
 #include "net/url.h"
@@ -64,6 +65,7 @@ std::vector<Watched> watched() {
           {kube::types::feature_gates},
           {kube::types::authentications},
           {kube::types::api_servers},
+          {kube::types::etcds, "", {.fields = "metadata.name=cluster"}},
           {config_maps, std::string(config_space)},
           {secrets, std::string(config_space), {.fields = "metadata.name=etcd-client"}},
           {config_maps, std::string(managed_space)},
@@ -309,6 +311,9 @@ StaticPodOperator make_operator(const OperatorVariables& variables) {
           .watched = watched(),
           .target = [variables](const Snapshot& seen, const Json& settings, WallTime now) {
             return plan_target(variables, seen, settings, now);
+          },
+          .rollout_guard = [version = variables.version](const Snapshot& seen, const std::string& node, WallTime now) {
+            return wait_for_etcd(seen, node, version, now);
           }};
 }
 

@@ -46,12 +46,15 @@ bool is_part(const Operand& operand, const DesiredObject& desired) {
 }
 
 // The settings with the new status: revision, rollout and conditions in one write.
-Json settings_with(const Json& settings, const RevisionState& revision, const RolloutState& rollout,
+//
+//   release  the one whose parts the published revision has; empty: not known
+Json settings_with(const Json& settings, const RevisionState& revision, const RolloutState& rollout, std::string_view release,
                    const std::vector<Condition>& conditions, WallTime now) {
   Json next = with_node_statuses(settings, rollout.nodes);
   JsonObject& status = next.as_object()["status"].as_object();
   if (rollout.published > 0) status["latestAvailableRevision"] = rollout.published;
   if (rollout.published > 0 && rollout.published == revision.latest) status["latestAvailableRevisionReason"] = revision.reason;
+  if (!release.empty()) status["version"] = release;
   status["readyReplicas"] = rollout.ready_replicas;
   if (const Json* generation = find(settings, {"metadata", "generation"})) status["observedGeneration"] = *generation;
   return with_conditions(std::move(next), conditions, now);
@@ -107,7 +110,10 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
                         .reason = result.ok() ? "AsExpected" : "SynchronizationError",
                         .message = result.ok() ? "" : result.error().message()});
   conditions.insert(conditions.end(), target.conditions.begin(), target.conditions.end());
-  const Json next = settings_with(*settings, revision, rollout, conditions, now);
+  // After an update of the operator, the latest revision is that of the release before, until its parts are made anew.
+  const bool is_of_release = has_parts && revision.is_current && rollout.published == revision.latest;
+  const std::string_view release = is_of_release ? std::string_view(variables.version) : "";
+  const Json next = settings_with(*settings, revision, rollout, release, conditions, now);
 
   Plan plan = std::move(target.plan);
   plan.add(std::move(revision.plan));
@@ -118,8 +124,7 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
         {*settings, "RevisionCreated", fmt::format("{} revision {}: {}", operand.name, revision.latest, revision.reason)});
   }
   plan.add({.notices = std::move(rollout.notices), .replan_at = rollout.replan_at});
-  // After an update of the operator, all nodes run the latest revision, too: that of the release before.
-  ClusterOperatorFacts facts = facts_of(operand, variables, has_parts && revision.is_current && rollout.is_complete);
+  ClusterOperatorFacts facts = facts_of(operand, variables, is_of_release && rollout.is_complete);
   facts.ignored = unused_settings({operand.settings}, seen);
   plan.add(plan_cluster_operator(seen, facts, next, now));
   return plan;

@@ -385,6 +385,9 @@ TEST(StaticPodOperator, ReportsANewVersionWhenAllNodesRunIt) {
     }
     const Snapshot now = view.snapshot();
     const Json& versions = now.find(kube::types::cluster_operators, "", "etcd")->at("status").at("versions");
+    const Json& settings = *now.find(kube::types::etcds, "", "cluster");
+    EXPECT_EQ(text_of(settings, {"status", "version"}),
+              integer_of(settings, {"status", "latestAvailableRevision"}) == 2 ? "4.2.0" : "4.1.0");
     if (pods_at_two < 3) {
       EXPECT_EQ(versions, before) << "in round " << round;
     }
