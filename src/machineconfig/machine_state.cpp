@@ -23,10 +23,18 @@ MachineState state_of(const MachineConfig& config) {
   return {.config = config.name, .image = has_own ? config.os_image_url : ""};
 }
 
-MachineState desired_state(const Json& node) {
-  MachineState desired{.config = text_of(node, {"metadata", "annotations", desired_config})};
-  if (!desired.config.empty()) desired.image = text_of(node, {"metadata", "annotations", desired_image});
-  return desired;
+namespace {
+
+MachineState state_in(const Json& node, std::string_view config, std::string_view image) {
+  MachineState state{.config = text_of(node, {"metadata", "annotations", config})};
+  if (!state.config.empty()) state.image = text_of(node, {"metadata", "annotations", image});
+  return state;
 }
+
+}  // namespace
+
+MachineState desired_state(const Json& node) { return state_in(node, desired_config, desired_image); }
+
+MachineState coming_state(const Json& node) { return state_in(node, coming_config, coming_image); }
 
 }  // namespace slipway::machineconfig

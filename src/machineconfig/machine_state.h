@@ -24,5 +24,6 @@ MachineState state_of(const MachineConfig& config);
 
 // The annotations of a Node, machineconfig/node_annotations.h. A state without config: the annotations do not exist.
 MachineState desired_state(const Json& node);
+MachineState coming_state(const Json& node);
 
 }  // namespace slipway::machineconfig

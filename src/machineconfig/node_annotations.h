@@ -15,6 +15,11 @@ inline constexpr std::string_view desired_config = "machineconfiguration.openshi
 inline constexpr std::string_view current_image = "machineconfiguration.openshift.io/currentImage";
 inline constexpr std::string_view desired_image = "machineconfiguration.openshift.io/desiredImage";
 
+// slipway's own: the controller sets them on the nodes of a pool that are the next to get another config and image, and removes
+// them with the desired ones. The daemon fetches the image before its turn, while other nodes restart.
+inline constexpr std::string_view coming_config = "slipway.internal/coming-config";
+inline constexpr std::string_view coming_image = "slipway.internal/coming-image";
+
 // State of the daemon, and the reason if it is not done.
 inline constexpr std::string_view daemon_state = "machineconfiguration.openshift.io/state";
 inline constexpr std::string_view daemon_reason = "machineconfiguration.openshift.io/reason";

@@ -83,7 +83,9 @@ Result<Daemon::Next> Daemon::step(const Json& node) {
     const Result<std::optional<std::string>> drift = disk_.find_drift({&*current.value()});
     if (!drift.ok()) return fail(mc::state_degraded, drift.error());
     if (drift.value()) return fail(mc::state_degraded, error(Code::conflict, "files of this machine are {}", *drift.value()));
-    return settle(state);
+    const Next next = TRY(settle(state));
+    if (annotation(mc::daemon_state) == mc::state_done) fetch_coming(*current.value());
+    return next;
   }
   return update(*current.value(), std::move(interrupted).value(),
                 is_forced.value() ? Reason::forced
@@ -280,6 +282,20 @@ Result<Daemon::Next> Daemon::settle(const MachineState& current) {
   return Next::wait;
 }
 
+// While other machines restart. What fails is fetched again, and told, when it is the turn of this machine.
+void Daemon::fetch_coming(const MachineConfig& current) {
+  const MachineState coming = mc::coming_state(node_);
+  if (coming.config.empty() || std::exchange(tried_coming_, coming.text()) == coming.text()) return;
+  const auto fetch_images = [&]() -> Result<> {
+    const MachineConfig wanted = mc::with_image(TRY(fetch(coming.config)), coming.image);
+    const mc::Differences differences = mc::differences(current, wanted);
+    return differences.os_image || differences.extensions ? fetch_os(wanted) : Ok{};
+  };
+  if (const Result<> fetched = fetch_images(); !fetched.ok()) {
+    environment_.context.log.info("fetching {} early: {}", coming.text(), fetched.error().message());
+  }
+}
+
 Result<bool> Daemon::has_drained(const std::string& request) {
   if (annotation(mc::desired_drain) != request) {
     TRY(report(annotation(mc::daemon_state), annotation(mc::daemon_reason), {{mc::desired_drain, request}}));
@@ -413,9 +429,9 @@ class DaemonLoop {
 
  private:
   // What other programs write to a Node for this one.
-  static std::array<std::string, 5> written_by_others(const Json& node) {
+  static std::array<std::string, 6> written_by_others(const Json& node) {
     return {text_of(node, {"metadata", "annotations", mc::desired_config}),
-            text_of(node, {"metadata", "annotations", mc::desired_image}),
+            text_of(node, {"metadata", "annotations", mc::desired_image}), mc::coming_state(node).text(),
             text_of(node, {"metadata", "annotations", mc::last_applied_drain}), text_of(node, {"status", "nodeInfo", "bootID"}),
             std::string(kube::condition_status(node, "Ready"))};
   }

@@ -5,6 +5,8 @@
 //   desiredImage       of the controller: an image of the operating system instead of that of the config; usually missing
 //   currentConfig      of the daemon: the name of the config of the machine
 //   currentImage       of the daemon: its image, if it is not that of the config
+//   slipway.internal/coming-config, coming-image
+//                      of the controller: what this machine gets when its turn comes, which is soon; usually missing
 //   state, reason      of the daemon: Done, Working, Rebooting, Degraded (an error, retried), Unreconcilable (only a new machine
 //                      can have the config); and the reason
 //   desiredDrain       of the daemon: "drain-STATE" before a change that needs it, "uncordon-STATE" afterwards
@@ -58,6 +60,7 @@ class Daemon {
   Result<> fetch_os(const machineconfig::MachineConfig& wanted);
   Result<Next> finish(const machineconfig::MachineState& state, const machineconfig::Actions& actions);
   Result<Next> settle(const machineconfig::MachineState& current);
+  void fetch_coming(const machineconfig::MachineConfig& current);
   Result<bool> has_drained(const std::string& request);
   Result<Next> fail(std::string_view state, const Error& why);
   Result<> report(std::string_view state, std::string_view reason, JsonObject more = {});
@@ -71,6 +74,7 @@ class Daemon {
   OsUpdater& os_;
   ConfigDisk disk_;
   Json node_;
+  std::string tried_coming_;  // MachineState::text() of what fetch_coming() has tried to fetch
 };
 
 // start --node-name=NAME [--root-mount=/rootfs] [--kubeconfig=FILE]

@@ -107,11 +107,14 @@ struct Cluster {
     const Json now = node();
     return std::string(find_string(now, {"metadata", "annotations", prefix + name}).value_or(""));
   }
-  void set(const std::string& name, const std::string& value) {
+  void set(const std::string& name, const std::string& value) { annotate(prefix + name, value); }
+  // slipway's own.
+  void mark(const std::string& name, const std::string& value) { annotate("slipway.internal/" + name, value); }
+  void annotate(const std::string& key, const std::string& value) {
     Json changed = node();
     JsonObject& metadata = changed.at("metadata").as_object();
     if (!metadata.contains("annotations")) metadata["annotations"] = JsonObject();
-    metadata["annotations"].as_object()[prefix + name] = value;
+    metadata["annotations"].as_object()[key] = value;
     kube.put(std::move(changed));
   }
   void put_ready(bool is_ready) {
@@ -567,6 +570,39 @@ TEST_F(DaemonTest, AnotherImageIsFetchedBeforeTheDrainAndAcceptedWhenTheNodeIsRe
   run();
   EXPECT_EQ(summary(), "rendered-os Done");
   EXPECT_EQ(machine.text("/etc/motd"), "two");
+}
+
+TEST_F(DaemonTest, AnImageThatComesIsFetchedEarlyAndNothingElseHappens) {
+  run();
+  put(config_with_image("rendered-os", "two"));
+  mark("coming-config", "rendered-os");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(os.fetched, "r.example/os@sha256:2");
+  EXPECT_EQ(summary(), "rendered-1 Done");
+  EXPECT_EQ(get("desiredDrain"), "");
+  EXPECT_EQ(machine.text("/etc/motd"), "one");
+  os.fetched.clear();
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(os.fetched, "") << "once";
+  set("desiredConfig", "rendered-os");
+  run();
+  EXPECT_EQ(summary(), "rendered-os Done");
+}
+
+TEST_F(DaemonTest, ConfigsThatComeMayBeWrongUntilItIsTheirTurn) {
+  run();
+  for (const char* name : {"rendered-1", "rendered-2", "missing"}) {
+    mark("coming-config", name);
+    EXPECT_EQ(step(), Daemon::Next::wait) << name;
+    EXPECT_EQ(os.fetched, "") << name << " has no image, or does not exist";
+    EXPECT_EQ(summary(), "rendered-1 Done");
+  }
+  put(config_with_image("rendered-os", "two"));
+  os.fetch_failure = error(Code::unavailable, "OS image r.example/os: no connection");
+  mark("coming-config", "rendered-os");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(summary(), "rendered-1 Done");
+  EXPECT_EQ(get("reason"), "");
 }
 
 TEST_F(DaemonTest, AReadyNodeOfTheStartBeforeIsNotEnough) {

@@ -114,15 +114,21 @@ struct PoolView {
   bool is_done(const PoolNode& node) const { return has_target() && is_at(node, target, target_image()); }
 };
 
-// The nodes that get the target now. Sets `waits_for` to the reason why other masters do not.
-std::vector<const PoolNode*> next_nodes(const PoolView& pool, const std::vector<PoolNode>& all, const Snapshot& seen,
-                                        std::string_view own_node, std::string& waits_for) {
-  std::vector<const PoolNode*> chosen, candidates;
-  int capacity = max_unavailable(*pool.object, static_cast<int>(pool.nodes.size()));
+struct NextNodes {
+  std::vector<const PoolNode*> chosen;  // they get the target now
+  std::vector<const PoolNode*> coming;  // after these
+  std::string waits_for;                // why other masters do not get it
+};
+
+NextNodes next_nodes(const PoolView& pool, const std::vector<PoolNode>& all, const Snapshot& seen, std::string_view own_node) {
+  NextNodes next;
+  std::vector<const PoolNode*> candidates;
+  const int most = max_unavailable(*pool.object, static_cast<int>(pool.nodes.size()));
+  int capacity = most;
   const auto may_stop = [&](const PoolNode& node) {
     if (!node.is_master) return true;
     const std::optional<std::string> why = why_masters_wait(node, all, seen);
-    if (why) waits_for = *why;
+    if (why) next.waits_for = *why;
     return !why;
   };
   for (const PoolNode* node : pool.nodes) {
@@ -130,7 +136,7 @@ std::vector<const PoolNode*> next_nodes(const PoolView& pool, const std::vector<
     const bool is_set = node->desired == pool.target && node->desired_image == pool.target_image();
     if (is_set || node->current.empty()) continue;
     if ((node->is_failing() || node->waits_for_drain) && node->is_ready) {
-      if (may_stop(*node)) chosen.push_back(node);
+      if (may_stop(*node)) next.chosen.push_back(node);
     } else if (node->is_available()) {
       candidates.push_back(node);
     }
@@ -140,12 +146,14 @@ std::vector<const PoolNode*> next_nodes(const PoolView& pool, const std::vector<
     return std::tuple(comes_last, std::string_view(node->zone), std::string_view(node->created), std::string_view(node->name));
   });
   for (const PoolNode* node : candidates) {
-    if (capacity <= 0) break;
-    if (!may_stop(*node)) continue;
-    chosen.push_back(node);
-    --capacity;
+    if (capacity > 0 && may_stop(*node)) {
+      next.chosen.push_back(node);
+      --capacity;
+    } else if (std::ssize(next.coming) < most) {
+      next.coming.push_back(node);
+    }
   }
-  return chosen;
+  return next;
 }
 
 // "worker-0 is not Ready; worker-1 goes to ... (Working)"
@@ -267,6 +275,14 @@ NodeChange change_node(const PoolNode& node, std::string task_name, JsonObject a
   return {node.name, JsonObject{{"metadata", std::move(metadata)}}, std::move(task_name)};
 }
 
+// Tells a node what it will get, or removes that: empty `state`.
+std::optional<NodeChange> announce(const PoolNode& node, const mc::MachineState& state) {
+  if (node.coming == state.config && node.coming_image == state.image) return std::nullopt;
+  const auto value = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return change_node(node, fmt::format("telling {} what it gets next", node.name),
+                     {{mc::coming_config, value(state.config)}, {mc::coming_image, value(state.image)}});
+}
+
 }  // namespace
 
 bool PoolNode::is_failing() const { return state == mc::state_degraded || state == mc::state_unreconcilable; }
@@ -288,6 +304,8 @@ std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& noti
                   .reason = annotation_of(*object, mc::daemon_reason),
                   .current_image = annotation_of(*object, mc::current_image),
                   .desired_image = annotation_of(*object, mc::desired_image),
+                  .coming = annotation_of(*object, mc::coming_config),
+                  .coming_image = annotation_of(*object, mc::coming_image),
                   .is_master = labels.contains(kube::master_label) || labels.contains(kube::control_plane_label),
                   .is_ready = kube::condition_status(*object, "Ready") == "True",
                   .is_cordoned = is_true(*object, {"spec", "unschedulable"})};
@@ -323,9 +341,16 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
   for (const PoolView& pool : pools_of(seen, nodes, images)) {
     const auto found = renders.find(pool.name);
     const PoolRender render = found == renders.end() ? PoolRender{} : found->second;
-    std::string waits_for;
-    if (may_change && !pool.is_paused && pool.has_target() && !render.is_settling) {
-      for (const PoolNode* node : next_nodes(pool, nodes, seen, own_node, waits_for)) {
+    NextNodes next;
+    if (may_change && !render.is_settling) {
+      if (!pool.is_paused && pool.has_target()) next = next_nodes(pool, nodes, seen, own_node);
+      for (const PoolNode* node : pool.nodes) {
+        const bool is_coming = std::ranges::find(next.coming, node) != next.coming.end();
+        std::optional<NodeChange> change = announce(*node, is_coming ? pool.target_state() : mc::MachineState{});
+        // A node that gets its target loses the announcement with the plan after that.
+        if (change && std::ranges::find(next.chosen, node) == next.chosen.end()) made.changes.push_back(*std::move(change));
+      }
+      for (const PoolNode* node : next.chosen) {
         const std::string image = pool.target_image(), target = pool.target_state().text();
         JsonObject annotations = {{mc::desired_config, pool.target}};
         if (node->desired_image != image) annotations[mc::desired_image] = image.empty() ? Json() : Json(image);
@@ -335,7 +360,7 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
                                      fmt::format("node {} gets {} instead of {}", node->name, target, desired_of(*node).text())});
       }
     }
-    Json object = with_status(pool, render, waits_for, now);
+    Json object = with_status(pool, render, next.waits_for, now);
     if (find_object(object, {"status"}) != find_object(*pool.object, {"status"})) {
       made.plan.desired_objects.push_back({types::machine_config_pools, std::move(object), DesiredObject::How::status});
     }

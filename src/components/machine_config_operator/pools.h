@@ -30,6 +30,7 @@ struct PoolNode {
   // Annotations of the daemon and the controller.
   std::string current{}, desired{}, state{}, reason{};
   std::string current_image{}, desired_image{};  // empty: that of the config
+  std::string coming{}, coming_image{};          // announced
   std::string drain{};                           // why it is not drained yet; empty: it is not being drained
   bool is_master = false;
   bool is_ready = false;
@@ -71,6 +72,8 @@ struct PoolsPlan {
 // - A node that failed to apply its config, or that waits for its drain, gets the new config at once.
 // - Masters get it one at a time, only while all of them are Ready, have their config, and run etcd and an API server. The master
 //   that runs this program is last.
+// - As many nodes as may be unavailable, those whose turn comes next, are told what they will get, so that they can fetch the
+//   image while others restart.
 // - Nothing changes in a paused pool, or before the bootstrap is complete: until then MachineConfigs of users may be missing.
 //
 //   renders   results of rendering, by pool

@@ -29,6 +29,7 @@ struct NodeOptions {
   JsonObject labels{};
   std::string drain{}, drained{};  // desiredDrain, lastAppliedDrain
   std::string current_image{}, desired_image{};
+  std::string coming{};
 };
 
 class World {
@@ -61,6 +62,7 @@ class World {
     if (!options.desired.empty()) notes[mc::desired_config] = options.desired;
     if (!options.current_image.empty()) notes[mc::current_image] = options.current_image;
     if (!options.desired_image.empty()) notes[mc::desired_image] = options.desired_image;
+    if (!options.coming.empty()) notes[mc::coming_config] = options.coming;
     if (!options.drain.empty()) notes[mc::desired_drain] = options.drain;
     if (!options.drained.empty()) notes[mc::last_applied_drain] = options.drained;
     JsonArray conditions = {JsonObject{{"type", "Ready"}, {"status", options.is_ready ? "True" : "Unknown"}}};
@@ -90,10 +92,29 @@ class World {
     return plan_pools(view.snapshot(), renders, images, own_node, now);
   }
 
-  // "worker-0 gets CONFIG" of every change, in order.
+  // Not an announcement.
+  static bool is_target(const NodeChange& change) {
+    return find(change.patch, {"metadata", "annotations", mc::desired_config}) != nullptr;
+  }
+
+  // "worker-1 CONFIG" of every announcement, "worker-1 null" where one is removed.
+  std::vector<std::string> announcements() const {
+    std::vector<std::string> found;
+    for (const NodeChange& change : plan().changes) {
+      const Json* config = find(change.patch, {"metadata", "annotations", mc::coming_config});
+      const Json* image = find(change.patch, {"metadata", "annotations", mc::coming_image});
+      if (!config || !image) continue;
+      found.push_back(fmt::format("{} {}", change.node, config->is_null() ? "null" : std::string(config->as_string())));
+      if (!image->is_null()) found.back() += fmt::format(" {}", std::string(image->as_string()));
+    }
+    return found;
+  }
+
+  // "worker-0 CONFIG" of every node that gets its target, in order.
   std::vector<std::string> targets(std::string_view own_node = "") const {
     std::vector<std::string> found;
     for (const NodeChange& change : plan({}, own_node).changes) {
+      if (!is_target(change)) continue;
       found.push_back(fmt::format("{} {}", change.node,
                                   find_string(change.patch, {"metadata", "annotations", mc::desired_config}).value_or("")));
     }
@@ -196,6 +217,36 @@ TEST(Pools, HonourMaxUnavailable) {
   EXPECT_EQ(world.targets(), Lines{"worker-0 rendered-worker-2"});
   world.node("worker-3", {.is_cordoned = true});
   EXPECT_EQ(world.targets(), Lines{});
+}
+
+TEST(Pools, TellTheNextNodesWhatTheyWillGet) {
+  World world;
+  for (int i = 0; i < 4; ++i) world.node(fmt::format("worker-{}", i));
+  EXPECT_EQ(world.announcements(), Lines{});
+  world.pool("worker", "rendered-worker-2");
+  EXPECT_EQ(world.targets(), Lines{"worker-0 rendered-worker-2"});
+  EXPECT_EQ(world.announcements(), Lines{"worker-1 rendered-worker-2"}) << "as many as may be unavailable";
+  world.node("worker-0", {.desired = "rendered-worker-2", .state = "Rebooting", .is_ready = false});
+  EXPECT_EQ(world.announcements(), Lines{"worker-1 rendered-worker-2"});
+  world.node("worker-1", {.coming = "rendered-worker-2"});
+  EXPECT_EQ(world.announcements(), Lines{});
+  world.pool("worker", "rendered-worker-3");
+  EXPECT_EQ(world.announcements(), Lines{"worker-1 rendered-worker-3"});
+  world.pool("worker", "rendered-worker-2", {{"paused", true}});
+  EXPECT_EQ(world.announcements(), Lines{"worker-1 null"});
+  world.node("worker-0", {.current = "rendered-worker-2", .desired = "rendered-worker-2"});
+  world.node("worker-1", {.desired = "rendered-worker-2", .state = "Working", .coming = "rendered-worker-2"});
+  world.pool("worker", "rendered-worker-2");
+  EXPECT_EQ(world.announcements(), (Lines{"worker-1 null", "worker-2 rendered-worker-2"}));
+}
+
+TEST(Pools, TellTheNextMasterWhileAnotherOneRestarts) {
+  World world;
+  for (const char* name : {"master-0", "master-1", "master-2"}) world.master(name);
+  world.pool("master", "rendered-master-2");
+  world.master("master-0", {.desired = "rendered-master-2", .state = "Rebooting", .is_ready = false});
+  EXPECT_EQ(world.targets(), Lines{});
+  EXPECT_EQ(world.announcements(), Lines{"master-1 rendered-master-2"});
 }
 
 TEST(Pools, APatchNamesTheVersionOfTheNode) {
@@ -394,6 +445,7 @@ const std::string image_a = "registry.example.com/os@sha256:a", image_b = "regis
 Lines patches(const World& world) {
   Lines found;
   for (const NodeChange& change : world.plan().changes) {
+    if (!World::is_target(change)) continue;
     const Json* image = find(change.patch, {"metadata", "annotations", mc::desired_image});
     found.push_back(fmt::format("{} {} {}", change.node, text_of(change.patch, {"metadata", "annotations", mc::desired_config}),
                                 !image             ? "-"
