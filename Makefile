@@ -27,14 +27,14 @@ demo: payload ## build everything and install a cluster on local machines with a
 demo-destroy: ## remove the cluster of the demo
 	@SLIPWAY_STATE=$(build)/machines $(programs)/slipway destroy cluster --dir $(build)/demo
 
-demo-assisted: payload ## build everything and install a cluster on three local machines that report themselves to the assisted service
-	@tools/demo-assisted $(programs) $(release)
+demo-assisted: payload ## build everything and install a cluster on three local machines that report themselves to the assisted service (HOSTS=1: a single node)
+	@tools/demo-assisted --hosts=$(or $(HOSTS),3) $(programs) $(release)
 
 demo-assisted-destroy: ## remove the cluster and the service of demo-assisted
 	@tools/demo-assisted --destroy $(programs) $(release)
 
-demo-agent-based: payload ## build everything and install a cluster on three local machines that boot one image, without a service of yours
-	@tools/demo-agent-based $(programs) $(release)
+demo-agent-based: payload ## build everything and install a cluster on three local machines that boot one image, without a service of yours (HOSTS=1: a single node)
+	@tools/demo-agent-based --hosts=$(or $(HOSTS),3) $(programs) $(release)
 
 demo-agent-based-destroy: ## remove the cluster of demo-agent-based
 	@tools/demo-agent-based --destroy $(programs) $(release)

@@ -1,4 +1,4 @@
-"""What the demonstrations of installations on hosts that report themselves share: three local machines with empty disks, and an application.
+"""What the demonstrations of installations on hosts that report themselves share: local machines with empty disks, and an application.
 
 tools/demo-assisted and tools/demo-agent-based use it.
 """
@@ -8,13 +8,14 @@ import pathlib
 import re
 import ssl
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 
 DOMAIN, PORT = "example.com", 8090
 API_PORT, APPS_PORT = 6443, 8443  # of 127.0.0.1
-HOSTS = ["h0", "h1", "h2"]
 GATEWAY, API, INGRESS = "10.97.77.1", "10.97.77.5", "10.97.77.7"
+FIRST = "10.97.77.10"  # address of the first machine
 # The service wants the login of a registry; the one of the demo reads no login.
 PULL_SECRET = '{"auths": {"registry.slipway.invalid": {"auth": "bm9uZTpub25l"}}}'
 # Local machines share the CPUs and the disk of this host.
@@ -26,14 +27,41 @@ def step(text):
     print(f"\n== {text}", flush=True)
 
 
-class HostsDemo:
-    """A cluster NAME; its files are in build/NAME."""
+def parse_arguments(usage):
+    """[--destroy] [--hosts=1|3] BIN RELEASE: whether to destroy, and the arguments of HostsDemo."""
+    words = sys.argv[1:]
+    is_destroy = "--destroy" in words
+    hosts = [word.partition("=")[2] for word in words if word.startswith("--hosts=")] or ["3"]
+    paths = [word for word in words if not word.startswith("--")]
+    if len(paths) != 2 or hosts[-1] not in ("1", "3") or len(words) > 2 + is_destroy + len(hosts):
+        sys.exit(usage)
+    return is_destroy, (*paths, int(hosts[-1]))
 
-    def __init__(self, name, programs, release):
+
+class HostsDemo:
+    """A cluster NAME of one or three hosts; its files are in build/NAME."""
+
+    def __init__(self, name, programs, release, count):
         self.name, self.bin, self.release = name, pathlib.Path(programs), pathlib.Path(release)
         self.build = self.release.resolve().parent
         self.folder = self.build / name
+        self.hosts = [f"h{number}" for number in range(count)]
+        # The only node has no virtual addresses.
+        self.is_single_node = count == 1
+        self.api, self.ingress = (FIRST, FIRST) if self.is_single_node else (API, INGRESS)
         os.environ["SLIPWAY_STATE"] = str(self.build / "machines")
+
+    def begin(self):
+        """A run continues the one before, which must be of the same hosts."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        record, hosts = self.folder / "hosts", " ".join(self.hosts)
+        if not record.exists():
+            record.write_text(hosts + "\n")
+        if record.read_text().strip() != hosts:
+            sys.exit(f"{self.folder} is of a cluster with hosts {record.read_text().strip()}: make {self.name}-destroy")
+
+    def shown_hosts(self):
+        return "one machine with an empty disk" if self.is_single_node else "three machines with empty disks"
 
     def slipway(self, *words):
         print("slipway", *(re.sub("image_token=.*", "image_token=...", word) for word in words), flush=True)
@@ -41,7 +69,6 @@ class HostsDemo:
 
     def live_image(self):
         """Made once for each commit of the machine OS."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         image = self.folder / "live.iso"
         commit = self.build / "payload/os/commit"
         if not image.exists() or image.stat().st_mtime < commit.stat().st_mtime:
@@ -71,10 +98,10 @@ class HostsDemo:
                       {"host-validation-ids": json.dumps(IGNORED), "cluster-validation-ids": "[]"})
 
     def create_machines(self, *options):
-        names = [f"{name}.{self.name}.{DOMAIN}={address}" for name, address in (("api", API), ("api-int", API), ("*.apps", INGRESS))]
-        self.slipway("machine", "create", *HOSTS, "--cluster", self.name, "--blank", *options,
+        names = [f"{name}.{self.name}.{DOMAIN}={address}" for name, address in (("api", self.api), ("api-int", self.api), ("*.apps", self.ingress))]
+        self.slipway("machine", "create", *self.hosts, "--cluster", self.name, "--blank", *options,
                      *(word for name in names for word in ("--name-record", name)),
-                     "--forward", f"{API_PORT}:{API}:6443", "--forward", f"{APPS_PORT}:{INGRESS}:443",
+                     "--forward", f"{API_PORT}:{self.api}:6443", "--forward", f"{APPS_PORT}:{self.ingress}:443",
                      "--os-repo", str(self.build / "payload/os/repo"), "--images", str(self.build / "payload"), "--wait")
 
     def kubectl(self, kubeconfig):

@@ -75,6 +75,10 @@ Result<> BootstrapHost::start(const WaitReport& report) {
     TRY(sys::run_checked(environment_.runner, environment_.context, {.argv = std::move(words), .limit = program_limit}));
     return Ok{};
   };
+  if (is_single_node_) {
+    TRY(sys::run_checked(environment_.runner, environment_.context,
+                         {.argv = {"hostname", "--file", "/etc/hostname"}, .limit = program_limit}));
+  }
   TRY(systemctl({"start", "--no-block", std::string(release_unit)}));
   TRY(wait(
       "the release image",
@@ -97,7 +101,7 @@ Result<> BootstrapHost::start(const WaitReport& report) {
   }
   std::vector<std::string> words = {"start", "--no-block"};
   for (const BootstrapUnit& unit : bootstrap_units()) {
-    if (unit.is_started) words.emplace_back(unit.name);
+    if (unit.is_started && (unit.is_of_single_node || !is_single_node_)) words.emplace_back(unit.name);
   }
   return systemctl(std::move(words));
 }
@@ -134,7 +138,9 @@ Result<> BootstrapHost::wait_for_bootkube(const WaitReport& report) {
         if (!TRY(environment_.files.info(assets + "/.bootkube.done"))) {
           return sys::Observation::not_yet("bootkube.service has not finished");
         }
-        if (!has_ended(units, "progress.service")) return sys::Observation::not_yet("progress.service has not finished");
+        // The report of a single node is made when its API server runs again.
+        if (!is_single_node_ && !has_ended(units, "progress.service"))
+          return sys::Observation::not_yet("progress.service has not finished");
         return sys::Observation::done();
       },
       report);

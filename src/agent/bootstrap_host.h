@@ -22,9 +22,10 @@ using WaitReport = std::function<void(const std::string& reason)>;
 // service of the bootstrap that has failed ends each wait with the end of its journal. Threads: one.
 class BootstrapHost {
  public:
-  // folder  of this program, in memory
-  BootstrapHost(const net::Environment& environment, std::string folder)
-      : environment_(environment), folder_(std::move(folder)) {}
+  // folder          of this program, in memory
+  // is_single_node  the bootstrap ends with the config of this host as the only node, instead of a handover to other masters
+  BootstrapHost(const net::Environment& environment, std::string folder, bool is_single_node = false)
+      : environment_(environment), folder_(std::move(folder)), is_single_node_(is_single_node) {}
 
   std::string config_file() const { return folder_ + "/bootstrap.ign"; }
 
@@ -35,7 +36,8 @@ class BootstrapHost {
   // Applies the plan to the running system: folders, files, units, SSH keys. errors: those of node::ConfigDisk
   Result<> apply();
 
-  // Pulls the release, completes the manifest of the cluster's controller, and starts the services.
+  // Pulls the release, completes the manifest of the cluster's controller, and starts the services. A single node first gets its
+  // name, which the member of etcd is made for.
   // errors: internal: a service failed; those of run_checked
   Result<> start(const WaitReport& report);
 
@@ -57,6 +59,7 @@ class BootstrapHost {
 
   const net::Environment& environment_;
   const std::string folder_;
+  const bool is_single_node_;
 };
 
 }  // namespace slipway::agent

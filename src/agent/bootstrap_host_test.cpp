@@ -104,6 +104,23 @@ TEST_F(BootstrapHostTest, TheBootstrapEndsWithItsReport) {
   EXPECT_TRUE(reasons.empty());
 }
 
+TEST_F(BootstrapHostTest, ASingleNodeHasItsNameAndWaitsForNoReport) {
+  BootstrapHost single{environment, "/var/lib/slipway-agent/install", true};
+  world.runner.answer({"hostname", "--file", "/etc/hostname"}, "");
+  world.runner.answer({"systemctl", "start", "--no-block", "kubelet.service", "bootkube.service"}, "");
+  ASSERT_TRUE(single.plan().ok());
+  ASSERT_TRUE(single.apply().ok());
+  const Result<> started = single.start(report);
+  ASSERT_TRUE(started.ok()) << started.error().message();
+  const auto journal = world.runner.journal();
+  const auto named = std::ranges::find(journal, "hostname --file /etc/hostname");
+  EXPECT_LT(named, std::ranges::find(journal, "systemctl start --no-block release-image.service"));
+  EXPECT_EQ(journal.back(), "systemctl start --no-block kubelet.service bootkube.service");
+  show("Id=bootkube.service\nActiveState=inactive\nResult=success\n\nId=progress.service\nActiveState=inactive\n");
+  world.put("/opt/openshift/.bootkube.done", "");
+  EXPECT_TRUE(single.wait_for_bootkube(report).ok());
+}
+
 TEST_F(BootstrapHostTest, StopsOnlyWhatItStarted) {
   EXPECT_TRUE(host.stop().ok());
   EXPECT_TRUE(world.runner.journal().empty());

@@ -20,8 +20,8 @@ constexpr std::array units = {
     BootstrapUnit{.name = "crio-configure.service", .is_started = false},
     BootstrapUnit{.name = "kubelet.service", .most_restarts = 60},
     BootstrapUnit{.name = "bootkube.service", .most_restarts = 12},
-    BootstrapUnit{.name = "approve-csr.service", .most_restarts = 60},
-    BootstrapUnit{.name = "progress.service", .most_restarts = 60},
+    BootstrapUnit{.name = "approve-csr.service", .is_of_single_node = false, .most_restarts = 60},
+    BootstrapUnit{.name = "progress.service", .is_of_single_node = false, .most_restarts = 60},
 };
 
 }  // namespace

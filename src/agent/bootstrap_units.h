@@ -13,7 +13,8 @@ namespace slipway::agent {
 
 struct BootstrapUnit {
   std::string_view name;
-  bool is_started = true;  // false: another unit starts it
+  bool is_started = true;         // false: another unit starts it
+  bool is_of_single_node = true;  // false: only with other masters
   // systemd starts most of these units again when they fail, so they are never in state `failed`. After this number of automatic
   // starts the unit counts as failed. 0: systemd does not start it again.
   int most_restarts = 0;

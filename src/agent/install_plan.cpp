@@ -42,12 +42,8 @@ Result<InstallRequest> parse_install_request(const Json& arguments, const std::v
   if (!is_uuid(request.cluster_id)) findings.error({}, "cluster_id", "'{}' is not a UUID", to_utf8(request.cluster_id));
   if (request.role == "bootstrap") {
     const int masters = integer_of(arguments, {"control_plane_count"});
-    if (masters == 1) {
-      findings.error({}, "control_plane_count",
-                     "a single node is not supported by this agent: its bootstrap needs another master");
-    } else if (masters < 1) {
-      findings.error({}, "control_plane_count", "role bootstrap needs the number of masters");
-    }
+    if (masters < 1) findings.error({}, "control_plane_count", "role bootstrap needs the number of masters");
+    request.is_single_node = masters == 1;
     request.masters_needed = std::min(masters - 1, most_masters_needed);
     request.waits_for_hosts = is_true(arguments, {assist::waits_for_hosts});
   } else if (request.role != "master" && request.role != "worker") {
@@ -91,6 +87,11 @@ std::vector<InstallStage> install_stages(const InstallRequest& request, bool is_
   }
   add("fetch-config", "Installing", Work::fetch_config);
   if (is_bootstrap) stages.back().needs = {"start"};  // the disk is written while the bootstrap starts
+  if (request.is_single_node) {
+    add("wait-for-bootkube", "Waiting for bootkube", Work::wait_for_bootkube);
+    stages.back().needs.emplace_back("start-bootstrap");
+    add("complete-config", "", Work::complete_config);
+  }
   if (is_local_machine) {
     add("write-local-disk", "Writing image to disk", Work::write_local_disk);
   } else {
@@ -99,7 +100,7 @@ std::vector<InstallStage> install_stages(const InstallRequest& request, bool is_
     add("write-disk", "", Work::write_disk);
   }
   if (request.role == "worker") add("wait-for-masters", "Waiting for control plane", Work::wait_for_masters);
-  if (is_bootstrap) {
+  if (is_bootstrap && !request.is_single_node) {
     add("wait-for-ready-masters", "Waiting for control plane", Work::wait_for_ready_masters);
     stages.back().needs.emplace_back("start-bootstrap");
     add("wait-for-bootkube", "Waiting for bootkube", Work::wait_for_bootkube);

@@ -20,13 +20,14 @@ struct InstallRequest {
   std::string disk;        // path of the device, "/dev/sda"
   int masters_needed = 0;  // role bootstrap: masters that must be ready before this host becomes one
   bool waits_for_hosts = false;  // role bootstrap: the service runs on this host, and the others need it until they restart
+  bool is_single_node = false;   // role bootstrap: the cluster has no other master; this host bootstraps it in place
 
   bool operator==(const InstallRequest&) const = default;
 };
 
 // Reads the arguments of step `install`: {"cluster_id", "role", "boot_device", "control_plane_count", ...}. Members that would
-// change what is installed and that this agent does not do are refused by name, as is the bootstrap of a single node. Images,
-// versions and the settings of the controller are for others and are ignored.
+// change what is installed and that this agent does not do are refused by name. Images, versions and the settings of the
+// controller are for others and are ignored.
 //
 //   errors  invalid, with all wrong fields; those of find_installation_disk
 Result<InstallRequest> parse_install_request(const Json& arguments, const std::vector<assist::Disk>& disks);
@@ -51,6 +52,7 @@ enum class Work {
   apply_live_config,
   start_bootstrap,
   fetch_config,
+  complete_config,
   unpack_image,
   add_config,
   write_disk,
@@ -80,6 +82,8 @@ struct InstallStage {
 //   bootstrap  starts the bootstrap of the cluster in the live system, while it writes its own disk as a master. When the cluster
 //              runs on the other masters, and its controller reports to the service, the host restarts as the last master. If it
 //              carries the service, it first waits until the other hosts do not need the service any more
+//
+// A single node writes its disk when the bootstrap has ended, because the state of the cluster is in the config of the node.
 std::vector<InstallStage> install_stages(const InstallRequest& request, bool is_local_machine);
 
 // The first byte of the partition "boot" in the output of `sfdisk --json IMAGE`. errors: invalid: there is none

@@ -59,7 +59,8 @@ TEST(InstallRequest, OfTheBootstrap) {
   EXPECT_EQ(with(5)->masters_needed, 2);
   EXPECT_EQ(with(2)->masters_needed, 1);
   EXPECT_FALSE(with(3)->waits_for_hosts);
-  EXPECT_NE(with(1).error().message().find("a single node is not supported"), std::string::npos);
+  EXPECT_FALSE(with(2)->is_single_node);
+  EXPECT_TRUE(with(1)->is_single_node);
   EXPECT_NE(with(nullptr).error().message().find("needs the number of masters"), std::string::npos);
 }
 
@@ -92,6 +93,25 @@ TEST(InstallStages, OfTheBootstrap) {
                 "start-bootstrap", "fetch-config: Installing", "unpack-image: Writing image to disk", "add-config", "write-disk",
                 "wait-for-ready-masters: Waiting for control plane", "wait-for-bootkube: Waiting for bootkube",
                 "wait-for-controller: Waiting for controller", "send-logs", "reboot: Rebooting"}));
+}
+
+TEST(InstallStages, OfASingleNode) {
+  const InstallRequest request{
+      .cluster_id = "", .role = "bootstrap", .disk = "", .waits_for_hosts = true, .is_single_node = true};
+  std::vector<std::string> found;
+  std::map<std::string, std::vector<std::string>> needs;
+  for (const InstallStage& stage : install_stages(request, false)) {
+    found.push_back(stage.name + (stage.reports.empty() ? "" : ": " + std::string(stage.reports)));
+    needs[stage.name] = stage.needs;
+  }
+  // The order is that of the stages of a single node in the service (assist/host_progress.cpp).
+  EXPECT_EQ(found,
+            (std::vector<std::string>{
+                "start: Starting installation", "fetch-bootstrap-config", "plan-live-config", "apply-live-config",
+                "start-bootstrap", "fetch-config: Installing", "wait-for-bootkube: Waiting for bootkube", "complete-config",
+                "unpack-image: Writing image to disk", "add-config", "write-disk", "send-logs", "reboot: Rebooting"}));
+  EXPECT_EQ(needs["wait-for-bootkube"], (std::vector<std::string>{"fetch-config", "start-bootstrap"}));
+  EXPECT_EQ(needs["unpack-image"], (std::vector<std::string>{"complete-config"}));
 }
 
 TEST(InstallStages, TheDiskIsWrittenWhileTheBootstrapRuns) {

@@ -5,6 +5,7 @@
 #include "agent/disks.h"
 #include "agent/logs.h"
 #include "agent/medium.h"
+#include "agent/node_config.h"
 #include "base/text.h"
 #include "ignition/parse.h"
 #include "sys/disk_copy.h"
@@ -31,7 +32,8 @@ std::string text_of_request(const InstallRequest& request) {
                         {"role", request.role},
                         {"disk", request.disk},
                         {"masters_needed", request.masters_needed},
-                        {"waits_for_hosts", request.waits_for_hosts}},
+                        {"waits_for_hosts", request.waits_for_hosts},
+                        {"is_single_node", request.is_single_node}},
                    JsonStyle::compact);
 }
 
@@ -46,7 +48,7 @@ class Installation {
         folder_(std::move(folder)),
         request_(std::move(request)),
         local_disk_(local_disk_of(tree.text("/proc/cmdline"))),
-        bootstrap_(environment, folder_) {}
+        bootstrap_(environment, folder_, request_.is_single_node) {}
 
   void run() {
     // The agent was killed before the service knew.
@@ -87,6 +89,7 @@ class Installation {
       case Work::apply_live_config: return bootstrap_.apply();
       case Work::start_bootstrap: return bootstrap_.start(waits_for);
       case Work::fetch_config: return fetch_config();
+      case Work::complete_config: return complete_config();
       case Work::unpack_image: return unpack_image();
       case Work::add_config: return add_config();
       case Work::write_disk: return write_disk();
@@ -102,7 +105,8 @@ class Installation {
     return Ok{};
   }
 
-  std::string config_file() const { return folder_ + "/host.ign"; }
+  std::string served_config_file() const { return folder_ + "/host.ign"; }
+  std::string config_file() const { return request_.is_single_node ? folder_ + "/node.ign" : served_config_file(); }
   std::string image_file() const { return folder_ + "/disk.raw"; }
 
   void report(const std::string& stage, const std::string& info) {
@@ -129,7 +133,14 @@ class Installation {
     const net::Answer answer = TRY(service_.fetch(environment_.context, service_.host_path() + "/downloads/ignition"));
     const ignition::Parsed parsed = TRY(ignition::parse_text(answer.body, "config of this host"));
     TRY(parsed.findings.to_result());
-    return environment_.files.write(config_file(), answer.body, 0600);
+    return environment_.files.write(served_config_file(), answer.body, 0600);
+  }
+
+  Result<> complete_config() {
+    const std::string bootstrapped = TRY(environment_.files.read(std::string(bootstrapped_node_config)));
+    const std::string served = TRY(environment_.files.read(served_config_file()));
+    const std::string config = TRY(node_config(bootstrapped, served));
+    return environment_.files.write(config_file(), config, 0600);
   }
 
   Result<> run_program(std::vector<std::string> argv) {
@@ -251,7 +262,8 @@ Result<std::optional<InstallRequest>> recorded_request(sys::Files& files, const 
                                       .role = text_of(request, {"role"}),
                                       .disk = text_of(request, {"disk"}),
                                       .masters_needed = integer_of(request, {"masters_needed"}),
-                                      .waits_for_hosts = is_true(request, {"waits_for_hosts"})});
+                                      .waits_for_hosts = is_true(request, {"waits_for_hosts"}),
+                                      .is_single_node = is_true(request, {"is_single_node"})});
 }
 
 }  // namespace

@@ -50,8 +50,9 @@ bool is_same(const Folder& folder) {
   if (!folder.state) return false;
   if (config_text(folder.files, folder.state) == folder.state->install_config) return true;
   const JsonArray& hosts = find_array(folder.config.config.effective, {"platform", "baremetal", "hosts"});
-  const Result<config::LoadedConfig> before =
-      config::load_install_config(folder.state->install_config, state_file, {.baremetal_hosts = hosts});
+  config::LoadOptions options{.baremetal_hosts = hosts};
+  if (folder.config.config.bootstrap_in_place) options.in_place_disk = folder.config.config.bootstrap_in_place;
+  const Result<config::LoadedConfig> before = config::load_install_config(folder.state->install_config, state_file, options);
   return before.ok() && before->config.effective == folder.config.config.effective;
 }
 
@@ -393,7 +394,7 @@ Result<config::LoadedConfig> config_of(const Snapshot& files, const std::optiona
                  install_config_file);
   }
   // The copy was validated before, with the hosts of another file if it has none.
-  const config::LoadOptions of_copy{.baremetal_hosts = options.baremetal_hosts};
+  const config::LoadOptions of_copy{.baremetal_hosts = options.baremetal_hosts, .in_place_disk = options.in_place_disk};
   return config::load_install_config(config_text(files, state), install_config_file, is_there ? options : of_copy);
 }
 

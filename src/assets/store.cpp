@@ -194,13 +194,13 @@ Result<Plan> plan_and_apply(const sys::Context& context, sys::Files& files, sys:
 
 }  // namespace
 
-Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory) {
+Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory, const config::LoadOptions& options) {
   Snapshot found;
   const std::string path = below(directory, install_config_file);
   std::optional<std::string> text = TRY(files.read_if_exists(path).context(reading(directory)));
   if (text) found.emplace(install_config_file, *std::move(text));
   const std::optional<State> state = TRY(read_state(files, directory).context(reading(directory)));
-  return TRY(config_of(found, state)).config;
+  return TRY(config_of(found, state, options)).config;
 }
 
 Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::LoadOptions& options) {

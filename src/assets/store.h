@@ -23,8 +23,10 @@ inline constexpr std::string_view machines_file = ".slipway/machines";
 inline constexpr std::string_view resources_file = ".slipway/resources.jsonl";  // journal of what was created on a platform
 inline constexpr std::string_view known_hosts_file = ".slipway/known_hosts";    // SSH servers that generated their own host key
 
-// The install-config that the targets below use. errors: those of config_of (assets/plan.h), of parse_state and of Files
-Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory);
+// The install-config that the targets below use. options: as in config_of (assets/plan.h)
+// errors: those of config_of, of parse_state and of Files
+Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory,
+                                          const config::LoadOptions& options = {});
 
 // Reads the directory. options: as in config_of. errors: those of config_of, of parse_state and of Files
 Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::LoadOptions& options = {});

@@ -40,10 +40,13 @@ Verdict pull_secret(const Scene& scene) {
   return scene.cluster.has_pull_secret ? success("there is a pull secret") : pending("set the pull secret");
 }
 
-bool needs_addresses(const Scene& scene) { return scene.cluster.manages_addresses && !scene.cluster.is_single_node(); }
+Verdict addresses_not_needed(const Scene& scene, const std::vector<net::IpAddress>& addresses) {
+  const std::string_view owner = scene.cluster.is_single_node() ? "the only node has" : "your load balancers have";
+  return success(fmt::format("{} the addresses{}", owner, addresses.empty() ? "" : "; virtual addresses have no effect"));
+}
 
 Verdict addresses_defined(const Scene& scene, const std::vector<net::IpAddress>& addresses, std::string_view what) {
-  if (!needs_addresses(scene)) return success("load balancers of yours, or the only node, have the addresses");
+  if (!scene.cluster.has_virtual_addresses()) return addresses_not_needed(scene, addresses);
   return defined(addresses, fmt::format("virtual addresses of {}", what));
 }
 Verdict api_defined(const Scene& scene) { return addresses_defined(scene, scene.cluster.api_addresses, "the API"); }
@@ -66,7 +69,7 @@ std::optional<bool> is_free(const Scene& scene, const std::string& address) {
 }
 
 Verdict addresses_valid(const Scene& scene, const std::vector<net::IpAddress>& addresses, std::string_view what) {
-  if (!needs_addresses(scene)) return success("load balancers of yours, or the only node, have the addresses");
+  if (!scene.cluster.has_virtual_addresses()) return addresses_not_needed(scene, addresses);
   if (addresses.empty()) return pending(fmt::format("set the virtual addresses of {}", what));
   for (const net::IpAddress& address : addresses) {
     const std::string text = net::to_string(address);
@@ -87,8 +90,9 @@ Verdict addresses_valid(const Scene& scene, const std::vector<net::IpAddress>& a
 Verdict api_valid(const Scene& scene) { return addresses_valid(scene, scene.cluster.api_addresses, "the API"); }
 
 Verdict ingress_valid(const Scene& scene) {
+  const bool may_be_equal = !scene.cluster.has_virtual_addresses();
   for (const net::IpAddress& address : scene.cluster.ingress_addresses) {
-    if (std::ranges::find(scene.cluster.api_addresses, address) == scene.cluster.api_addresses.end()) continue;
+    if (may_be_equal || std::ranges::find(scene.cluster.api_addresses, address) == scene.cluster.api_addresses.end()) continue;
     return failure(fmt::format("{} cannot be an address of the API and of ingress", net::to_string(address)));
   }
   return addresses_valid(scene, scene.cluster.ingress_addresses, "ingress");
@@ -173,12 +177,16 @@ Verdict hosts_ready(const Scene& scene) {
 }
 
 Verdict masters_count(const Scene& scene) {
-  if (scene.cluster.is_single_node() && !scene.cluster.is_day_two)
-    return failure("a cluster with one master cannot be installed: its bootstrap needs another master (use 3 masters)");
+  if (scene.cluster.is_single_node() && scene.hosts.size() > 1) {
+    return failure(
+        fmt::format("a cluster with one master is installed on one host, and has {}: remove the others (workers can be "
+                    "added when the cluster is installed)",
+                    scene.hosts.size()));
+  }
   const auto masters = std::ranges::count(scene.hosts, Role::master, &Host::effective_role);
   if (masters == scene.cluster.control_plane_count) return success("there are enough masters");
-  return failure(
-      fmt::format("the cluster needs {} masters, {} hosts have this role", scene.cluster.control_plane_count, masters));
+  return failure(fmt::format("the cluster needs {} {}, {} hosts have this role", scene.cluster.control_plane_count,
+                             scene.cluster.control_plane_count == 1 ? "master" : "masters", masters));
 }
 
 Verdict clocks(const Scene& scene) {

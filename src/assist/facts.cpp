@@ -91,7 +91,7 @@ std::optional<WallTime> next_limit(const Cluster& cluster, const InstallationRep
 
 Placement placement_of(const Host& host, const Cluster& cluster) {
   if (host.effective_role() != Role::master) return Placement::worker;
-  if (cluster.is_single_node() && !cluster.is_day_two) return Placement::single_node;
+  if (cluster.is_single_node()) return Placement::single_node;
   return host.is_bootstrap && !cluster.is_day_two ? Placement::bootstrap : Placement::master;
 }
 

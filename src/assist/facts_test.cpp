@@ -118,6 +118,9 @@ TEST(Facts, PlacementsOfHosts) {
   EXPECT_EQ(placement_of(lab.hosts[3], lab.cluster), Placement::worker);
   lab.cluster.control_plane_count = 1;
   EXPECT_EQ(placement_of(lab.hosts[0], lab.cluster), Placement::single_node);
+  lab.cluster.is_day_two = true;
+  EXPECT_EQ(placement_of(lab.hosts[3], lab.cluster), Placement::worker);
+  EXPECT_EQ(placement_of(lab.hosts[1], lab.cluster), Placement::master);
 }
 
 }  // namespace

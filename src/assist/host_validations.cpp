@@ -116,7 +116,9 @@ Verdict images_available(const HostScene& scene) {
 
 Verdict networks_known(const HostScene& scene) {
   if (!scene.cluster->machine_networks.empty()) return success("the machine networks are known");
-  return pending("the machine networks are not known: set the virtual addresses of the API");
+  return pending(fmt::format("the machine networks are not known: set {}", scene.cluster->has_virtual_addresses()
+                                                                               ? "the virtual addresses of the API"
+                                                                               : "them in the cluster"));
 }
 
 bool has_address_in(const Host& host, const net::Cidr& network) {
@@ -160,9 +162,8 @@ Verdict valid_name(const HostScene& scene) {
 }
 
 Verdict in_majority_group(const HostScene& scene) {
-  if (scene.hosts.size() < 3)
-    return scene.cluster->control_plane_count == 1 ? success("the cluster has one node")
-                                                   : pending("fewer than three hosts are known");
+  if (scene.cluster->control_plane_count == 1) return success("the cluster has one master");
+  if (scene.hosts.size() < 3) return pending("fewer than three hosts are known");
   if (scene.cluster->machine_networks.empty()) return pending("the machine networks are not known");
   for (const net::Cidr& network : scene.cluster->machine_networks) {
     const auto group = scene.groups.find(net::to_string(network));
@@ -351,7 +352,7 @@ bool applies(const Row& row, const Cluster* cluster) {
   switch (row.of) {
     case Of::any: return true;
     case Of::cluster: return cluster;
-    case Of::user_addresses: return cluster && !cluster->manages_addresses && !cluster->is_day_two;
+    case Of::user_addresses: return cluster && !cluster->has_virtual_addresses() && !cluster->is_day_two;
     case Of::day_two: break;
   }
   return cluster && cluster->is_day_two;

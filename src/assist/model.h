@@ -104,7 +104,9 @@ struct Cluster {
   bool has_pull_secret = false;
   std::set<std::string> ignored_validations{};  // IDs, of hosts and of the cluster; "all"
 
-  bool is_single_node() const { return control_plane_count == 1; }
+  // Installed on one host, which bootstraps the cluster in place. Hosts that are added later are ordinary workers.
+  bool is_single_node() const { return control_plane_count == 1 && !is_day_two; }
+  bool has_virtual_addresses() const { return manages_addresses && !is_single_node(); }
   bool ignores(std::string_view validation) const {
     return ignored_validations.contains("all") || ignored_validations.contains(std::string(validation));
   }

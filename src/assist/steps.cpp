@@ -76,7 +76,7 @@ Argument virtual_addresses(const Scene& scene) {
        {std::pair(&cluster.api_addresses, "api"), std::pair(&cluster.ingress_addresses, "ingress")}) {
     for (const net::IpAddress& address : *addresses) all.push_back(Json{{"vip", net::to_string(address)}, {"vip_type", type}});
   }
-  if (all.empty() || !cluster.manages_addresses) return std::nullopt;
+  if (all.empty() || !cluster.has_virtual_addresses()) return std::nullopt;
   return Json(std::move(all));
 }
 
@@ -109,10 +109,9 @@ Argument installation(const Scene& scene) {
   const Host& host = scene.host.host;
   const Cluster& cluster = scene.cluster();
   const Disk* disk = target(scene);
-  const std::string_view role =
-      placement_of(host, cluster) == Placement::bootstrap || placement_of(host, cluster) == Placement::single_node
-          ? "bootstrap"
-          : to_string(host.effective_role());
+  const Placement placement = placement_of(host, cluster);
+  const bool is_bootstrap = placement == Placement::bootstrap || placement == Placement::single_node;
+  const std::string_view role = is_bootstrap ? "bootstrap" : to_string(host.effective_role());
   JsonObject argument = {{"cluster_id", cluster.id},
                          {"infra_env_id", host.infra_env},
                          {"host_id", host.id},
@@ -124,7 +123,7 @@ Argument installation(const Scene& scene) {
                          {"openshift_version", scene.settings.openshift_version},
                          {"check_cvo", true},
                          {"disks_to_format", JsonArray{}}};
-  if (scene.settings.is_on_bootstrap_host && role == "bootstrap") argument[waits_for_hosts] = true;
+  if (scene.settings.is_on_bootstrap_host && placement == Placement::bootstrap) argument[waits_for_hosts] = true;
   if (!scene.settings.installer_args.empty()) argument["installer_args"] = scene.settings.installer_args;
   return Json(std::move(argument));
 }

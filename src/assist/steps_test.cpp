@@ -105,6 +105,18 @@ TEST(Steps, OnlyTheHostOfTheServiceWaitsForTheOthers) {
   EXPECT_FALSE(waits());
 }
 
+TEST(Steps, OfASingleNode) {
+  Lab lab;
+  lab.cluster.control_plane_count = 1;
+  lab.hosts.resize(1);
+  lab.settings.is_on_bootstrap_host = true;
+  EXPECT_EQ(lab.types(known), (Types{"inventory", "ntp-synchronizer", "domain-resolution"})) << "no virtual addresses";
+  const std::string install = lab.argument(installing, "install");
+  EXPECT_NE(install.find(R"("role":"bootstrap")"), std::string::npos) << install;
+  EXPECT_NE(install.find(R"("control_plane_count":1)"), std::string::npos) << install;
+  EXPECT_EQ(install.find("wait_for_hosts"), std::string::npos) << "there are no others: " << install;
+}
+
 TEST(Steps, AreNotRepeatedWhenTheirResultStays) {
   Lab lab;
   lab.hosts[0].checks.disk_latency_ms["/dev/vda"] = 3;

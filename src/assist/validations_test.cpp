@@ -288,13 +288,63 @@ const Case cluster_cases[] = {
     {"all-hosts-are-ready-to-install", [](Lab& lab) { lab.hosts[2].status = HostStatus::insufficient; }, Outcome::failure,
      "host-c is insufficient"},
     {"sufficient-masters-count", [](Lab& lab) { lab.cluster.control_plane_count = 1; }, Outcome::failure,
-     "its bootstrap needs another master"},
+     "is installed on one host, and has 3: remove the others"},
+    {"sufficient-masters-count",
+     [](Lab& lab) {
+       lab.cluster.control_plane_count = 1;
+       lab.hosts.resize(1);
+       lab.hosts[0].role = Role::worker;
+     },
+     Outcome::failure, "needs 1 master, 0 hosts have this role"},
     {"sufficient-masters-count", [](Lab& lab) { lab.hosts[2].role = Role::worker; }, Outcome::failure,
      "needs 3 masters, 2 hosts have this role"},
 };
 
 TEST(ClusterValidations, PassForAHealthyCluster) {
   for (const Validation& each : Lab().of_cluster()) EXPECT_TRUE(each.passes()) << each.id << ": " << each.message;
+}
+
+// A cluster of one host. Its virtual addresses are those of a user who had three hosts in mind.
+Lab single_node() {
+  Lab lab;
+  lab.cluster.control_plane_count = 1;
+  lab.hosts.resize(1);
+  lab.hosts[0].checks.reach.clear();
+  lab.hosts[0].checks.address_is_free.clear();
+  return lab;
+}
+
+TEST(ClusterValidations, ASingleNodeNeedsNoVirtualAddresses) {
+  Lab lab = single_node();
+  for (const Validation& each : lab.of_cluster()) EXPECT_TRUE(each.passes()) << each.id << ": " << each.message;
+  EXPECT_EQ(find_in(lab.of_cluster(), "api-vips-valid")->message,
+            "the only node has the addresses; virtual addresses have no effect");
+  lab.cluster.ingress_addresses = lab.cluster.api_addresses;
+  EXPECT_TRUE(find_in(lab.of_cluster(), "ingress-vips-valid")->passes());
+  lab.cluster.api_addresses.clear();
+  lab.cluster.ingress_addresses.clear();
+  for (const Validation& each : lab.of_cluster()) EXPECT_TRUE(each.passes()) << each.id << ": " << each.message;
+  EXPECT_EQ(find_in(lab.of_cluster(), "api-vips-defined")->message, "the only node has the addresses");
+}
+
+TEST(HostValidations, ASingleNodeIsAloneAndItsNamesResolve) {
+  Lab lab = single_node();
+  for (const Validation& each : lab.of_host()) EXPECT_TRUE(each.passes()) << each.id << ": " << each.message;
+  lab.hosts[0].checks.resolved->erase("api-int.demo.example.com");
+  EXPECT_EQ(find_in(lab.of_host(), "api-int-domain-name-resolved-correctly")->outcome, Outcome::failure);
+  lab.cluster.machine_networks.clear();
+  EXPECT_EQ(find_in(lab.of_host(), "machine-cidr-defined")->message,
+            "the machine networks are not known: set them in the cluster");
+}
+
+TEST(HostValidations, AWorkerThatIsAddedToASingleNodeIsAWorker) {
+  Lab lab = single_node();
+  lab.cluster.is_day_two = true;
+  lab.hosts.push_back(test_host("w", Role::worker));
+  std::swap(lab.hosts[0], lab.hosts[1]);
+  lab.hosts[0].inventory->cpu_count = 2;
+  EXPECT_TRUE(find_in(lab.of_host(), "has-cpu-cores-for-role")->passes());
+  EXPECT_TRUE(find_in(lab.of_host(), "belongs-to-majority-group")->passes());
 }
 
 TEST(ClusterValidations, SayWhatIsWrong) {

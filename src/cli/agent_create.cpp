@@ -1,5 +1,7 @@
+#include "assets/preview/masked.h"
 #include "assets/store.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "cli/agent_commands.h"
 #include "cli/agent_files.h"
 #include "cli/asset_inputs.h"
@@ -48,6 +50,16 @@ Result<> write_parts(const Environment& environment, const std::vector<net::Body
   return environment.files.rename(incomplete, path);
 }
 
+// Hosts that run the earlier image do not find the service of the new one: it has other tokens and another certificate.
+void warn_about_earlier_image(const Environment& environment, const std::string& path, const AgentFiles& read) {
+  const Result<RendezvousAccess> earlier = read_rendezvous_access(environment, path);
+  if (!earlier.ok() || earlier->agent_config_digest.empty() || earlier->agent_config_digest == read.digest) return;
+  environment.context.log.warn(
+      "{}: differs from the one that the existing image was made from; boot all hosts from the new image, also "
+      "those that run the earlier one",
+      agent_config_file);
+}
+
 Result<> create_image(const Environment& environment, const Arguments& arguments) {
   const std::string& path = arguments["--dir"];
   const sys::FileLock lock = TRY(lock_assets(environment, path));
@@ -65,7 +77,10 @@ Result<> create_image(const Environment& environment, const Arguments& arguments
   const assets::TargetResult made =
       TRY(assets::create_target(environment.context, environment.files, environment.random, read.folder, inputs,
                                 target_request(environment, assets::Target::ignition_configs)));
-  const service::InstallationFiles files = TRY(service::read_asset_directory(environment.files, path));
+  service::InstallationFiles files = TRY(service::read_asset_directory(environment.files, path));
+  // For downloads from the service.
+  files[service::install_config_file] = assets::Masker().text(service::install_config_file, emit_yaml(install.effective));
+  warn_about_earlier_image(environment, path, read);
   const service::RendezvousImage image =
       TRY(service::make_rendezvous_image(install, read.agent, files, environment.random, environment.context.clock.now()));
   const std::string output = absolute(fmt::format("{}/{}", path, image_file));
@@ -74,14 +89,16 @@ Result<> create_image(const Environment& environment, const Arguments& arguments
                               {.url = image.url,
                                .cluster_id = image.cluster_id,
                                .authority = image.authority,
-                               .token = Secret(image.user_token)}));
+                               .token = Secret(image.user_token),
+                               .agent_config_digest = read.digest}));
   TRY(write_parts(environment, parts, output));  // last: a directory with an image is complete
   if (made.usable_until) {
     environment.context.log.info("install the hosts before {}: certificate {} expires then", to_rfc3339(made.usable_until->until),
                                  made.usable_until->certificate);
   }
-  environment.context.log.info("boot {} hosts from the image, and run `slipway agent wait-for install-complete --dir {}`",
-                               install.control_plane.replicas + install.compute_replicas(), path);
+  const int hosts = install.control_plane.replicas + install.compute_replicas();
+  environment.context.log.info("boot {} from the image, and run `slipway agent wait-for install-complete --dir {}`",
+                               hosts == 1 ? "one host" : fmt::format("{} hosts", hosts), path);
   environment.print(output + "\n");
   return Ok{};
 }

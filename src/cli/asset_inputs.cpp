@@ -3,6 +3,7 @@
 #include "assets/ignition/bootstrap_ignition.h"
 #include "assets/store.h"
 #include "base/text.h"
+#include "cli/agent_files.h"
 #include "cli/bootstrap_inputs.h"
 #include "cli/program_version.h"
 #include "cli/release/release_source.h"
@@ -87,7 +88,8 @@ ExitStatus read_failure_status(const Environment& environment, const std::string
 }
 
 Result<config::InstallConfig> read_config(const Environment& environment, const std::string& folder) {
-  return or_exit_unread(environment, folder, assets::read_config(environment.files, folder));
+  const config::LoadOptions options = load_options_of(environment, folder);
+  return or_exit_unread(environment, folder, assets::read_config(environment.files, folder, options));
 }
 
 Result<assets::Folder> open_assets(const Environment& environment, const std::string& folder, bool strict) {

@@ -3,6 +3,7 @@
 #include "assets/preview/known_secrets.h"
 #include "assets/store.h"
 #include "base/text.h"
+#include "cli/agent_files.h"
 #include "cli/cluster_directory.h"
 #include "cli/local_options.h"
 #include "cluster/gather.h"
@@ -65,7 +66,8 @@ Result<std::optional<cluster::RemoteMachines>> bootstrap_of(const Environment& e
 Result<> gather_bootstrap(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
   std::optional<cluster::RemoteMachines> remote = TRY(remote_machines(arguments));
-  const Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
+  const Result<config::InstallConfig> config =
+      assets::read_config(environment.files, folder, load_options_of(environment, folder));
   std::optional<kube::Client> api;
   if (const auto access = kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig"); access.ok()) {
     api.emplace(environment.http, access.value());

@@ -2,6 +2,7 @@
 
 #include "assets/preview/known_secrets.h"
 #include "assets/store.h"
+#include "cli/agent_files.h"
 #include "cli/cluster_directory.h"
 #include "cli/local_options.h"
 #include "cli/output_option.h"
@@ -34,7 +35,8 @@ Result<> why(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
   const std::string& name = arguments["OBJECT"];
   const diagnosis::Object object = name.empty() ? diagnosis::whole_cluster : TRY(diagnosis::parse_object(name));
-  const Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
+  const Result<config::InstallConfig> config =
+      assets::read_config(environment.files, folder, load_options_of(environment, folder));
   std::optional<kube::Client> api;
   if (const auto access = kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig"); access.ok()) {
     api.emplace(environment.http, access.value());

@@ -147,16 +147,31 @@ void check_alone(const Section& top, const NetworkCheck& problems_of_network) {
 void check_cluster(const InstallConfig& install, Findings& findings) {
   const Place place{std::string(install_file)};
   const int masters = install.control_plane.replicas;
-  if (masters == 1) {
-    findings
-        .error(place, "controlPlane.replicas", "a single node is not supported: its bootstrap cannot move to another master")
-        .hint("use 3, or create single-node-ignition-config");
-  } else if (masters != masters_of_a_cluster) {
-    findings.error(place, "controlPlane.replicas", "must be {} for an agent-based installation, got {}", masters_of_a_cluster,
-                   masters);
+  if (masters != 1 && masters != masters_of_a_cluster) {
+    findings.error(place, "controlPlane.replicas", "must be 1 or {} for an agent-based installation, got {}",
+                   masters_of_a_cluster, masters);
   }
   if (install.platform.type != "baremetal" && install.platform.type != "none") {
     findings.error(place, "platform", "must be baremetal or none for an agent-based installation, got {}", install.platform.type);
+  }
+}
+
+void check_single_node(const AgentConfig& agent, const InstallConfig& install, Findings& findings) {
+  const Place place{std::string(install_file)};
+  if (install.control_plane.replicas != 1) return;
+  if (const int workers = install.compute_replicas(); workers > 0) {
+    findings.error(place, "compute[0].replicas", "must be 0 with one master, got {}", workers)
+        .hint("workers can be added when the cluster is installed");
+  }
+  if (install.platform.type == "baremetal") {
+    findings
+        .error(place, "platform", "must be none with one master: baremetal has virtual addresses, and the only node needs none")
+        .hint("your DNS resolves the names of the API and of ingress to the address of the node");
+  }
+  const std::string disk = install.bootstrap_in_place.value_or("");
+  if (!disk.empty() && disk != in_place_disk(agent)) {
+    findings.warning(place, "bootstrapInPlace.installationDisk", "no effect: agent-config.yaml chooses the disk")
+        .hint("use hosts[0].rootDeviceHints.deviceName");
   }
 }
 
@@ -211,6 +226,7 @@ CheckedAgentConfig check_agent_config(std::string_view text, std::string_view na
   AgentConfig config = read_config(top);
   if (install) {
     check_cluster(*install, document.findings);
+    check_single_node(config, *install, document.findings);
     check_address(top, *install);
     check_counts(top, config, *install);
   }
@@ -230,6 +246,10 @@ JsonArray baremetal_hosts(const AgentConfig& config) {
     hosts.push_back(unmanaged_host(host.hostname.empty() ? id : host.hostname, role, mac, id));
   }
   return hosts;
+}
+
+std::string in_place_disk(const AgentConfig& config) {
+  return config.hosts.size() == 1 ? text_of(config.hosts.front().root_device_hints, {"deviceName"}) : std::string();
 }
 
 Json unmanaged_host(std::string_view name, std::string_view role, std::string_view mac_address, std::string_view id,

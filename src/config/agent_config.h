@@ -54,6 +54,9 @@ CheckedAgentConfig check_agent_config(std::string_view text, std::string_view na
 // The hosts as platform.baremetal.hosts of an install-config, for LoadOptions.
 JsonArray baremetal_hosts(const AgentConfig& config);
 
+// The disk of the only host, for LoadOptions; empty if the config does not name it.
+std::string in_place_disk(const AgentConfig& config);
+
 // An item of platform.baremetal.hosts for a host that no controller manages.
 //
 //   id   of the host, unique among all hosts

@@ -167,10 +167,63 @@ TEST(AgentConfig, FitsTheInstallConfig) {
   EXPECT_EQ(says(four_hosts, install_config(replaced(without, "worker, replicas: 1", "worker, replicas: 0"), {})),
             "a:5:1: error: hosts: 1 have role worker, but compute[0].replicas of install-config.yaml is 0\n"
             "a:5:1: error: hosts: has 4, but install-config.yaml has 3 masters and 0 workers\n");
-  const std::string single = replaced(without, "master, replicas: 3", "master, replicas: 1");
-  EXPECT_EQ(says("rendezvousIP: 192.168.126.10\n", install_config(single, {})),
-            "install-config.yaml: error: controlPlane.replicas: a single node is not supported: its bootstrap cannot move to "
-            "another master (use 3, or create single-node-ignition-config)\n");
+  const std::string five = replaced(without, "master, replicas: 3", "master, replicas: 5");
+  EXPECT_EQ(says("rendezvousIP: 192.168.126.10\n", install_config(five, {})),
+            "install-config.yaml: error: controlPlane.replicas: must be 1 or 3 for an agent-based installation, got 5\n");
+}
+
+constexpr std::string_view one_host = R"(rendezvousIP: 192.168.126.10
+hosts:
+- {hostname: m0, interfaces: [{macAddress: "52:54:00:00:00:0a"}], rootDeviceHints: {deviceName: /dev/sda}}
+)";
+
+std::string single_node() {
+  const std::string one = replaced(install_text, "master, replicas: 3", "master, replicas: 1");
+  const std::string none =
+      replaced(one, "{baremetal: {apiVIPs: [192.168.126.100], ingressVIPs: [192.168.126.101]}}", "{none: {}}");
+  return replaced(none, "worker, replicas: 1", "worker, replicas: 0");
+}
+
+TEST(AgentConfig, OfASingleNodeNamesItsDisk) {
+  const AgentConfig agent = check_agent_config(in_full(one_host), "a", nullptr).config;
+  EXPECT_EQ(in_place_disk(agent), "/dev/sda");
+  EXPECT_EQ(in_place_disk(check_agent_config(in_full(four_hosts), "a", nullptr).config), "");
+  const auto loaded = [](const std::string& text, const std::string& disk) {
+    return load_install_config(text, "i", {.in_place_disk = disk}).value();
+  };
+  EXPECT_EQ(loaded(single_node(), "/dev/sda").config.bootstrap_in_place, "/dev/sda");
+  EXPECT_EQ(text_of(loaded(single_node(), "/dev/sda").config.effective, {"bootstrapInPlace", "installationDisk"}), "/dev/sda");
+  // The disk may be chosen on the host; the release still has to know that the node bootstraps in place.
+  const LoadedConfig any_disk = loaded(single_node(), "");
+  EXPECT_EQ(any_disk.config.bootstrap_in_place, "");
+  EXPECT_NE(find(any_disk.config.effective, {"bootstrapInPlace"}), nullptr);
+  EXPECT_EQ(any_disk.warnings.to_text(), "");
+  EXPECT_EQ(loaded(single_node() + "bootstrapInPlace: {installationDisk: /dev/sdb}\n", "/dev/sda").config.bootstrap_in_place,
+            "/dev/sdb");
+  EXPECT_EQ(loaded(std::string(replaced(single_node(), "master, replicas: 1", "master, replicas: 3")), "/dev/sda")
+                .config.bootstrap_in_place,
+            std::nullopt);
+}
+
+TEST(AgentConfig, OfASingleNodeFitsTheInstallConfig) {
+  const auto says = [](std::string_view agent, const std::string& install) {
+    const LoadedConfig loaded = load_install_config(install, "i", {.in_place_disk = "/dev/sda"}).value();
+    return check_agent_config(in_full(agent), "a", nullptr, &loaded.config).findings.to_text();
+  };
+  EXPECT_EQ(says(one_host, single_node()), "");
+  EXPECT_EQ(says(one_host, replaced(single_node(), "worker, replicas: 0", "worker, replicas: 2")),
+            "install-config.yaml: error: compute[0].replicas: must be 0 with one master, got 2 (workers can be added when the "
+            "cluster is installed)\n");
+  EXPECT_EQ(says(one_host, single_node() + "bootstrapInPlace: {installationDisk: /dev/sdb}\n"),
+            "install-config.yaml: warning: bootstrapInPlace.installationDisk: no effect: agent-config.yaml chooses the disk (use "
+            "hosts[0].rootDeviceHints.deviceName)\n");
+  const std::string baremetal = replaced(replaced(install_text, "master, replicas: 3", "master, replicas: 1"),
+                                         "worker, replicas: 1", "worker, replicas: 0");
+  const AgentConfig agent = check_agent_config(in_full(one_host), "a", nullptr).config;
+  const InstallConfig with_addresses = install_config(baremetal, baremetal_hosts(agent));
+  EXPECT_EQ(check_agent_config(in_full(one_host), "a", nullptr, &with_addresses).findings.to_text(),
+            "install-config.yaml: error: platform: must be none with one master: baremetal has virtual addresses, and the only "
+            "node needs none (your DNS resolves the names of the API and of ingress to the address of the node)\n");
 }
 
 }  // namespace

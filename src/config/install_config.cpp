@@ -94,6 +94,13 @@ void add_baremetal_hosts(Document& document, const JsonArray& hosts) {
   if (!section->get_object().contains("provisioningNetwork")) section->get_object()["provisioningNetwork"] = "Disabled";
 }
 
+// Components of the release find out from this field that the only master bootstraps the cluster.
+void add_in_place_disk(Document& document, const std::string& disk) {
+  const Json* replicas = find(document.value, {"controlPlane", "replicas"});
+  if (!replicas || *replicas != Json(1) || find(document.value, {"bootstrapInPlace"})) return;
+  document.value.as_object()["bootstrapInPlace"] = Json{{"installationDisk", disk}};
+}
+
 // Runs the steps of document.h.
 Document checked(const YamlDocument& yaml, std::string_view name, const LoadOptions& options) {
   Document document((std::string(name)));
@@ -101,6 +108,7 @@ Document checked(const YamlDocument& yaml, std::string_view name, const LoadOpti
   read_fields(yaml, options.strict, install_config_fields(), document);
   convert_older_fields(document);
   if (!options.baremetal_hosts.empty()) add_baremetal_hosts(document, options.baremetal_hosts);
+  if (options.in_place_disk) add_in_place_disk(document, *options.in_place_disk);
   fill_in_defaults(document);
   validate_identity(document);
   validate_machines(document);

@@ -122,6 +122,8 @@ struct LoadOptions {
   bool strict = false;         // unknown fields are errors, not warnings
   std::optional<Host> host{};  // the installing host; none for a config that was validated before
   JsonArray baremetal_hosts{};  // platform.baremetal.hosts, if the config has none (agent_config.h)
+  // bootstrapInPlace.installationDisk of a config with one master, if the config has none (agent_config.h).
+  std::optional<std::string> in_place_disk{};
 };
 
 // Reads a config, converts deprecated fields, sets defaults and validates.

@@ -21,6 +21,9 @@ struct ApiOptions {
   std::string logs{};               // folder for the logs of hosts
   std::string live_image{};         // file with the live image of the machine OS; empty: none
   bool is_on_bootstrap_host = false;  // the service ends when the host with the bootstrap restarts (rendezvous.h)
+  // Of an agent-based installation: the install-config that the Ignition configs in the image were made from, without secrets.
+  // The settings of the cluster cannot change then. nullopt: the Ignition configs are made from the settings.
+  std::optional<std::string> prepared_install_config{};
   // Names of this server, if it asks for no token (web/page.h)
   std::vector<std::string> names{};
 };

@@ -80,6 +80,20 @@ Result<> check_may_change(const ClusterRecord& record) {
                assist::to_string(record.cluster.status));
 }
 
+// The Ignition configs of an agent-based installation exist already.
+Result<> check_settings_have_effect(const Api& api) {
+  if (!api.options.prepared_install_config) return Ok{};
+  return error(
+      Code::conflict,
+      "the settings of this cluster are in its image and cannot change (change install-config.yaml, make the image again "
+      "with `slipway agent create image`, and boot all hosts from it)");
+}
+
+Result<std::string> prepared_install_config(const Api& api) {
+  if (!api.options.prepared_install_config->empty()) return *api.options.prepared_install_config;
+  return error(Code::not_found, "install-config.yaml: not in the image of this cluster (an older slipway made the image)");
+}
+
 // The roles that the service suggested become final, and one master gets the bootstrap.
 void settle_roles(Edit& edit, const std::string& cluster) {
   std::vector<const assist::Host*> pointers;
@@ -252,6 +266,7 @@ Answer list_clusters(Api& api, const Call& call) {
 Answer get_cluster(Api& api, const Call& call) { return cluster_answer(api, 200, call.target.cluster); }
 
 Answer update_cluster(Api& api, const Call& call) {
+  TRY(check_settings_have_effect(api));
   JsonObject given = TRY(read_fields(call.request.body, cluster_fields(), "cluster"));
   TRY(change_cluster(api, call.target.cluster, [&](Edit& edit, ClusterRecord& record) -> Result<> {
     TRY(check_may_change(record));
@@ -401,11 +416,13 @@ Answer get_install_config(Api& api, const Call& call) {
     return {look_up(world.clusters, call.target.cluster), world.hosts_of_cluster(call.target.cluster)};
   });
   if (!seen.cluster) return error(Code::not_found, "the cluster does not exist");
+  if (api.options.prepared_install_config) return json_answer(200, Json(TRY(prepared_install_config(api))));
   const Json config = shown_install_config(install_config(*seen.cluster, seen.hosts));
   return json_answer(200, Json(emit_json(config, JsonStyle::pretty)));
 }
 
 Answer update_install_config(Api& api, const Call& call) {
+  TRY(check_settings_have_effect(api));
   const Json body = TRY(parse_json(call.request.body, "body"));
   const auto* text = body.if_string();
   if (!text) return error(Code::invalid, "body: must be a string with a JSON object, is {}", kind_name(body));
@@ -476,6 +493,8 @@ Answer get_cluster_file(Api& api, const Call& call) {
   if (!is_user) TRY(check_host_may_read(api, call, name));
   // Without authentication, hosts are not known from users.
   if (name == "bootstrap.ign" && (!is_user || !api.options.authenticates)) return complete_bootstrap_file(api, call);
+  if (name == "install-config.yaml" && api.options.prepared_install_config)
+    return file_answer(TRY(prepared_install_config(api)), name);
   return stored_file(api, call.target.cluster, name);
 }
 

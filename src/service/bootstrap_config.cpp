@@ -8,6 +8,7 @@
 #include "ignition/make.h"
 #include "ignition/parse.h"
 #include "kube/machine_table.h"
+#include "service/discovery.h"
 
 #include <fmt/core.h>
 
@@ -21,6 +22,9 @@ namespace {
 constexpr int secret_mode = 0600;
 constexpr std::string_view table_manifest = "/opt/openshift/manifests/machine-addresses.yaml";
 constexpr std::string_view late_master_marker = "/opt/openshift/assisted-install-bootstrap";
+// Files that make the stages of the bootstrap end with the config of the only node. The host writes its disk itself, so it does
+// not get the other files of this folder.
+constexpr std::string_view in_place_root = "in-place/files", in_place = "in-place/files/opt/openshift/";
 constexpr std::string_view manifests = "controller/", deployment = "controller/9_deployment.yaml";
 
 std::set<std::string> addresses_of(const HostRecord& record) {
@@ -74,7 +78,15 @@ Result<std::string> bootstrap_ignition(const ClusterRecord& cluster, const std::
     ignition::put(parsed.config, ignition::make_file(std::string(path), content, secret_mode));
   };
   put(table_manifest, emit_json(table_object(machine_table(hosts)), JsonStyle::pretty));
-  put(late_master_marker, "");
+  if (cluster.cluster.is_single_node()) {
+    for (const data::File& file : data::bootstrap_variants()) {
+      if (file.path.starts_with(in_place)) put(file.path.substr(in_place_root.size()), file.content);
+    }
+    // etcd's member has the name of the node, which the live system may not have.
+    if (hosts.size() == 1) ignition::put(parsed.config, name_file(*hosts.front()));
+  } else {
+    put(late_master_marker, "");
+  }
   const TemplateValues values = {
       {"SERVICE_URL", access.url},
       {"CLUSTER_ID", cluster.cluster.id},

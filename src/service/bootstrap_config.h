@@ -25,6 +25,7 @@ struct ControllerAccess {
 //   - the machine table with the registered hosts: no other machine gets a certificate, and each only for its name and for
 //     addresses that no other host has
 //   - the marker with which the etcd operator lets a cluster start with two members besides the bootstrap's
+//   - instead of it, for a single node: the files with which the bootstrap ends with the config of the node, and the node's name
 //   - the manifests of the controller. The host fills in the image of the release (assist/controller.h)
 //
 //   errors  invalid: `base` is not an Ignition config

@@ -78,6 +78,23 @@ TEST(BootstrapConfig, EtcdStartsWithTwoMembersBesideTheBootstraps) {
   EXPECT_EQ(files_of(access).at("/opt/openshift/assisted-install-bootstrap"), "");
 }
 
+TEST(BootstrapConfig, ASingleNodeBootstrapsInPlace) {
+  ClusterRecord cluster = test_cluster_record("c");
+  cluster.cluster.control_plane_count = 1;
+  const std::string made =
+      bootstrap_ignition(cluster, {host("1", "m0", "192.168.126.10/24", assist::Role::master)}, base, access).value();
+  const ignition::Parsed parsed = ignition::read_config(made, "made").value();
+  std::map<std::string, std::string> files;
+  for (const ignition::File& file : parsed.config.storage.files)
+    files[file.path] = ignition::decode_data_url(*file.contents.source).value();
+  EXPECT_FALSE(files.contains("/opt/openshift/assisted-install-bootstrap"));
+  EXPECT_EQ(files.at("/etc/hostname"), "m0\n");
+  EXPECT_NE(files.at("/opt/openshift/bootstrap-in-place/master-update.fcc").find("etcd-data"), std::string::npos);
+  EXPECT_TRUE(files.contains("/opt/openshift/bootstrap-in-place/bootstrap-in-place-post-reboot.sh"));
+  EXPECT_FALSE(files.contains("/usr/local/bin/install-to-disk.sh")) << "the agent writes the disk";
+  EXPECT_TRUE(parsed.config.systemd.units.empty());
+}
+
 TEST(BootstrapConfig, TheControllerReachesTheService) {
   const auto files = files_of(access);
   const Json secret = parse_yaml(files.at(prefix + "7_secret.yaml"), "secret").value().value;

@@ -132,6 +132,28 @@ TEST_F(CoreTest, StatesFollowTheirCauses) {
   EXPECT_EQ(assist::to_string(cluster_status()), "insufficient");
 }
 
+TEST_F(CoreTest, ASingleNodeIsInTheNetworkOfItsDefaultRoute) {
+  EXPECT_TRUE(core->run([](Edit& edit) -> Result<> {
+                    ClusterRecord cluster = test_cluster_record("c");
+                    cluster.cluster.control_plane_count = 1;
+                    cluster.cluster.api_addresses = {net::parse_ip("10.9.0.5").value()};  // has no effect
+                    edit.put(std::move(cluster));
+                    HostRecord host = test_host_record("0", "c");
+                    host.host.inventory = assist::test_inventory("m0");
+                    assist::Interface& first = host.host.inventory->interfaces.front();
+                    first.addresses.push_back(net::parse_cidr("fd00::10/64").value());  // the cluster has no IPv6 network
+                    host.host.inventory->interfaces.push_back({.name = "ens4",
+                                                               .mac_address = "52:54:00:00:00:02",
+                                                               .addresses = {net::parse_cidr("10.9.0.4/24").value()}});
+                    edit.put(std::move(host));
+                    edit.touch_cluster("c");
+                    return Ok{};
+                  })
+                  .ok());
+  const auto record = core->look([](const World& world) { return look_up(world.clusters, std::string("c")); });
+  EXPECT_EQ(record->cluster.machine_networks, std::vector{net::parse_cidr("192.168.126.0/24").value()});
+}
+
 TEST_F(CoreTest, PreparationsGoOnAfterARestart) {
   make_cluster();
   ASSERT_TRUE(core->run([](Edit& edit) -> Result<> {

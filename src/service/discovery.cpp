@@ -80,10 +80,14 @@ Result<std::string> discovery_ignition(const InfraEnvRecord& record, const Disco
   return with_override(config, &override, "ignition_config_override");
 }
 
+ignition::File name_file(const HostRecord& record) {
+  return ignition::make_file("/etc/hostname", record.host.hostname() + "\n", 0644);
+}
+
 Result<std::string> host_ignition(const HostRecord& record, std::string_view base, const JsonObject& settings) {
   ignition::Parsed parsed = TRY(ignition::parse_text(base, "config of the role"));
   TRY(parsed.findings.to_result());
-  ignition::put(parsed.config, ignition::make_file("/etc/hostname", record.host.hostname() + "\n", 0644));
+  ignition::put(parsed.config, name_file(record));
   if (record.host.inventory) {
     std::vector<std::string> macs;
     for (const assist::Interface& interface : record.host.inventory->interfaces) macs.push_back(interface.mac_address);

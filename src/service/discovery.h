@@ -23,6 +23,9 @@ Result<ignition::Config> discovery_config(const InfraEnvRecord& record, const Di
 // errors: also invalid: the user's config
 Result<std::string> discovery_ignition(const InfraEnvRecord& record, const DiscoveryInputs& inputs);
 
+// The file with the name of the host.
+ignition::File name_file(const HostRecord& record);
+
 // The config of the installed system: that of the role, with the name of the host and the user's own config merged over it.
 //
 //   base      master.ign or worker.ign

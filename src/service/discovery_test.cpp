@@ -55,5 +55,19 @@ TEST(InstallConfig, IsMadeFromTheCluster) {
   EXPECT_NE(find(install_config(cluster, {}), {"platform", "none"}), nullptr);
 }
 
+TEST(InstallConfig, OfASingleNode) {
+  ClusterRecord cluster = test_cluster_record("c");
+  HostRecord host = test_host_record("h", "c");
+  host.host.role = assist::Role::master;
+  host.host.inventory = assist::test_inventory("host-h");
+  const std::vector hosts = {std::make_shared<const HostRecord>(host)};
+  EXPECT_EQ(find(install_config(cluster, hosts), {"bootstrapInPlace"}), nullptr);
+  cluster.cluster.control_plane_count = 1;
+  const Json config = install_config(cluster, hosts);
+  EXPECT_NE(find(config, {"platform", "none"}), nullptr) << "it has no virtual addresses";
+  EXPECT_EQ(text_of(config, {"bootstrapInPlace", "installationDisk"}), "/dev/vda");
+  EXPECT_NE(find(install_config(cluster, {}), {"bootstrapInPlace"}), nullptr);
+}
+
 }  // namespace
 }  // namespace slipway::service

@@ -1,5 +1,6 @@
 #include "service/installation.h"
 
+#include "assist/requirements.h"
 #include "config/agent_config.h"
 #include "service/fields.h"
 #include "sys/temp_dir.h"
@@ -34,7 +35,7 @@ Json bare_metal_host(const assist::Host& host) {
 }
 
 Json platform_of(const ClusterRecord& cluster, const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
-  if (!cluster.cluster.manages_addresses || cluster.cluster.is_single_node()) return {{"none", JsonObject{}}};
+  if (!cluster.cluster.has_virtual_addresses()) return {{"none", JsonObject{}}};
   JsonArray entries;
   for (const auto& record : hosts) {
     if (record->host.inventory) entries.push_back(bare_metal_host(record->host));
@@ -44,6 +45,15 @@ Json platform_of(const ClusterRecord& cluster, const std::vector<std::shared_ptr
             {"ingressVIPs", items_of(cluster.settings, "ingress_vips", "ip")},
             {"provisioningNetwork", "Disabled"},
             {"hosts", std::move(entries)}}}};
+}
+
+// Components of the release bootstrap in place if the install-config has such a disk. The host learns its disk from its request.
+std::string disk_of_node(const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
+  for (const auto& record : hosts) {
+    const assist::Disk* disk = assist::installation_disk(record->host, assist::requirements_of(Role::master, true));
+    if (disk) return disk->path;
+  }
+  return "";
 }
 
 // The members of `changes` replace those of `object`; objects are merged.
@@ -97,6 +107,7 @@ Json install_config(const ClusterRecord& cluster, const std::vector<std::shared_
     if (std::string value = text_of(cluster.settings, {ours}); !value.empty()) proxy[theirs] = std::move(value);
   }
   if (!proxy.empty()) config["proxy"] = std::move(proxy);
+  if (cluster.cluster.is_single_node()) config["bootstrapInPlace"] = Json{{"installationDisk", disk_of_node(hosts)}};
   merge_into(config, cluster.install_config_overrides);
   return config;
 }
@@ -124,7 +135,7 @@ Result<InstallationFiles> SlipwayInstallation::make(const InstallationRequest& r
     return error(Code::invalid, "the Ignition configs cannot be generated: {}", output.err.empty() ? output.out : output.err);
   }
   InstallationFiles made = TRY(read_asset_directory(environment_.files, folder.path()));
-  made["install-config.yaml"] = emit_json(shown_install_config(config), JsonStyle::pretty);
+  made[install_config_file] = emit_json(shown_install_config(config), JsonStyle::pretty);
   return made;
 }
 

@@ -20,6 +20,8 @@ struct InstallationRequest {
 // "install-config.yaml". Secrets are among them.
 using InstallationFiles = std::map<std::string, std::string>;
 
+inline constexpr const char* install_config_file = "install-config.yaml";
+
 // As the kubeconfig, until the certificates of the routers are known.
 inline constexpr const char* kubeconfig_without_routers = "kubeconfig-noingress";
 

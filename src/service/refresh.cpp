@@ -42,12 +42,38 @@ bool take_validations(Edit& edit, Record& record, std::vector<assist::Validation
   return is_new;
 }
 
+bool has_default_route(const assist::Inventory& inventory, const std::string& interface) {
+  return std::ranges::any_of(inventory.routes,
+                             [&](const assist::Route& route) { return route.is_default() && route.interface == interface; });
+}
+
+bool has_family(const assist::Cluster& cluster, const net::Cidr& network) {
+  return std::ranges::any_of(cluster.cluster_networks,
+                             [&](const assist::Network& each) { return each.cidr.is_v4() == network.is_v4(); });
+}
+
+// Of the only node: those of its interfaces with a default route, because the address of the API is one of its own.
+std::vector<net::Cidr> networks_of_node(const assist::Cluster& cluster, const assist::Inventory& inventory) {
+  std::vector<net::Cidr> found;
+  for (const assist::Interface& interface : inventory.interfaces) {
+    if (!has_default_route(inventory, interface.name)) continue;
+    for (const net::Cidr& each : interface.addresses) {
+      const net::Cidr network{each.network(), each.prefix};
+      if (has_family(cluster, network) && std::ranges::find(found, network) == found.end()) found.push_back(network);
+    }
+  }
+  return found;
+}
+
 // The networks of the cluster's machines: those that the user set, else those of hosts in which the API's addresses are.
 bool derive_networks(assist::Cluster& cluster, const JsonObject& settings,
                      const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
   if (!list_in(settings, "machine_networks").empty()) return false;
   std::vector<net::Cidr> found;
-  for (const net::IpAddress& address : cluster.api_addresses) {
+  if (cluster.is_single_node() && hosts.size() == 1 && hosts.front()->host.inventory)
+    found = networks_of_node(cluster, *hosts.front()->host.inventory);
+  const std::vector<net::IpAddress> none;
+  for (const net::IpAddress& address : cluster.is_single_node() ? none : cluster.api_addresses) {
     for (const auto& record : hosts) {
       if (!record->host.inventory) continue;
       for (const assist::Interface& interface : record->host.inventory->interfaces) {

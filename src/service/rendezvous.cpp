@@ -115,7 +115,7 @@ RendezvousPlan plan_rendezvous(const RendezvousConfig& config, const ClusterReco
       if (planned->role != assist::Role::auto_assign) setting.role = planned->role;
       if (!planned->hostname.empty()) setting.hostname = planned->hostname;
       if (!planned->disk_hints.is_object() || !planned->disk_hints.get_object().empty()) {
-        const assist::Requirements needed = assist::requirements_of(setting.role, false);
+        const assist::Requirements needed = assist::requirements_of(setting.role, cluster.cluster.is_single_node());
         const assist::Disk* disk = assist::find_hinted_disk(*host.inventory, needed, planned->disk_hints);
         if (disk) {
           setting.disk = disk->id;
@@ -213,6 +213,8 @@ Result<> run_rendezvous(const net::Environment& environment, const std::vector<s
   if (const Result<> waited = wait_for_address(environment, config.address); !waited.ok()) {
     return environment.context.stop.stop_requested() ? Result<>(Ok{}) : waited;
   }
+  const std::optional<std::string> install_config =
+      TRY(environment.files.read_if_exists(fmt::format("{}/{}", rendezvous_assets(folder), install_config_file)));
   Store store = TRY(open_state(environment, state));
   PreparedInstallation installation(environment, rendezvous_assets(folder));
   RendezvousDriver driver(environment, config);
@@ -227,7 +229,8 @@ Result<> run_rendezvous(const net::Environment& environment, const std::vector<s
                              .authority = certificate.authority,
                              .openshift_version = default_openshift_version,
                              .logs = state + "/logs",
-                             .is_on_bootstrap_host = true}},
+                             .is_on_bootstrap_host = true,
+                             .prepared_install_config = install_config.value_or("")}},
                     installation, hooks);
 }
 

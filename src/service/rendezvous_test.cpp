@@ -60,6 +60,13 @@ TEST_F(Rendezvous, HostsGetWhatTheConfigSays) {
             }));
 }
 
+TEST_F(Rendezvous, ASingleNodeIsTheHostWithTheAddress) {
+  config.expected_hosts = 1;
+  cluster.cluster.control_plane_count = 1;
+  EXPECT_EQ(plan({host(1, Role::master)}).waits_for, "");
+  EXPECT_EQ(plan({host(1, Role::master), host(2)}).waits_for, "2 hosts have registered, but the cluster has 1");
+}
+
 TEST_F(Rendezvous, SaysWhyItCannotStart) {
   const Hosts hosts = {host(0), host(1, Role::master), host(2)};
   config.hosts = {{.hostname = "m7", .mac_addresses = {"52:54:00:00:00:07"}}};

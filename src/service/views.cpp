@@ -137,9 +137,10 @@ Json view_of(const ClusterRecord& record, const std::vector<std::shared_ptr<cons
   };
   add_settings(view, record.settings, cluster_fields());
   view["control_plane_count"] = cluster.control_plane_count;
-  view["high_availability_mode"] = cluster.is_single_node() ? "None" : "Full";
+  view["high_availability_mode"] = cluster.control_plane_count == 1 ? "None" : "Full";
   view["cpu_architecture"] = "x86_64";
-  view["user_managed_networking"] = !cluster.manages_addresses;
+  // The only node has the addresses, as in clusters with load balancers of the user.
+  view["user_managed_networking"] = !cluster.manages_addresses || cluster.control_plane_count == 1;
   JsonArray machine_networks;
   for (const net::Cidr& each : cluster.machine_networks) {
     machine_networks.push_back(Json{{"cluster_id", cluster.id}, {"cidr", net::to_string(each)}});

@@ -46,7 +46,7 @@ void validate_features(Document& document) {
     validate_capabilities(document);
   }
   validate_gates(document);
-  if (find(document.value, {"bootstrapInPlace"}) && !top.at("bootstrapInPlace").has("installationDisk")) {
+  if (document.was_given("bootstrapInPlace") && !top.at("bootstrapInPlace").has("installationDisk")) {
     document.warning("bootstrapInPlace.installationDisk", "missing, required for bootstrap in place");
   }
   validate_image_mode(document);

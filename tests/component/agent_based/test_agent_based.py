@@ -37,6 +37,7 @@ platform:
 pullSecret: '{"auths":{"registry.example.com":{"auth":"YTpi"}}}'
 sshKey: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me
 """
+SINGLE = INSTALL.replace("replicas: 3", "replicas: 1").replace("  baremetal: {apiVIPs: [192.168.126.100], ingressVIPs: [192.168.126.101]}", "  none: {}")
 AGENT = """\
 apiVersion: v1beta1
 kind: AgentConfig
@@ -51,6 +52,7 @@ hosts:
   role: master
   interfaces: [{name: eth0, macAddress: "52:54:00:00:00:02"}]
 """
+ONE_HOST = AGENT[:AGENT.index("- hostname: m1")]
 
 
 def decoded(file):
@@ -117,7 +119,10 @@ def test_all_errors_of_both_files_are_reported_together(assets):
     assert not assets.image.exists() and not (assets.folder / "auth").exists()
     on_none = INSTALL.replace("  baremetal: {apiVIPs: [192.168.126.100], ingressVIPs: [192.168.126.101]}", "  none: {}")
     for install, agent, line in (
-            (on_none.replace("replicas: 3", "replicas: 1"), AGENT, "a single node is not supported"),
+            (on_none.replace("replicas: 3", "replicas: 5"), AGENT, "must be 1 or 3"),
+            (SINGLE.replace("worker, replicas: 0", "worker, replicas: 2"), ONE_HOST, "must be 0 with one master, got 2"),
+            (INSTALL.replace("replicas: 3", "replicas: 1"), ONE_HOST, "must be none with one master"),
+            (SINGLE, AGENT, "has 3, but install-config.yaml has 1 masters and 0 workers"),
             (on_none.replace("none: {}", "local: {}"), AGENT, "must be baremetal or none"),
             (INSTALL, AGENT.replace("rendezvousIP: 192.168.126.10", "rendezvousIP: 192.168.127.10"), "is not in networking.machineNetwork"),
             (INSTALL, AGENT.replace("- hostname: m1\n  interfaces: [{name: eth0, macAddress: \"52:54:00:00:00:01\"}]\n", ""),
@@ -157,10 +162,51 @@ def test_the_image_is_the_live_image_with_the_config(assets):
     assert b"PRIVATE KEY" not in files["/etc/slipway-rendezvous/tls/ca.crt"] and "/etc/slipway-rendezvous/tls/ca.key" not in files
     # Again: the same cluster, with new tokens, also if the text of a file is another one.
     kubeconfig = (assets.folder / "auth/kubeconfig").read_bytes()
-    assets.write("# a comment\n" + INSTALL)
-    assets.create_image()
+    assets.write("# a comment\n" + INSTALL, "# a comment\n" + AGENT)
+    assert "differs from the one" not in assets.create_image().stderr
     assert (assets.folder / "auth/kubeconfig").read_bytes() == kubeconfig
     assert (assets.folder / "rendezvous/token").read_text().strip() != token
+
+
+def test_hosts_that_change_are_noticed(assets):
+    """The same cluster; its image and its manifests have the hosts of today."""
+    assets.create_image()
+    kubeconfig = (assets.folder / "auth/kubeconfig").read_bytes()
+    assert b"52:54:00:00:00:00" in decoded_manifests(assets.folder / "bootstrap.ign")
+    assets.write(agent=AGENT.replace("52:54:00:00:00:00", "52:54:00:00:00:77"))
+    said = assets.create_image().stderr
+    assert "agent-config.yaml: differs from the one that the existing image was made from; boot all hosts from the new image" in said, said
+    manifests = decoded_manifests(assets.folder / "bootstrap.ign")
+    assert b"52:54:00:00:00:77" in manifests and b"52:54:00:00:00:00" not in manifests
+    assert b"52:54:00:00:00:77" in assets.files()["/etc/slipway-rendezvous/rendezvous.json"]
+    assert (assets.folder / "auth/kubeconfig").read_bytes() == kubeconfig
+    assert "differs from the one" not in assets.create_image().stderr
+
+
+def decoded_manifests(path):
+    """The contents of all manifests in a config of a bootstrap machine."""
+    files = json.loads(path.read_text())["storage"]["files"]
+    return b"\n".join(decoded(file) for file in files if file["path"].startswith("/opt/openshift/openshift/"))
+
+
+def test_the_image_of_a_single_node(assets):
+    assets.write(SINGLE, ONE_HOST)
+    said = assets.create_image().stderr
+    assert "boot one host from the image" in said and "installationDisk" not in said, said
+    [config] = [decoded(file).decode() for file in json.loads((assets.folder / "bootstrap.ign").read_text())["storage"]["files"]
+                if file["path"] == "/opt/openshift/manifests/cluster-config.yaml"]
+    assert "bootstrapInPlace" in config and "installationDisk: /dev/vdb" in config
+    files = assets.files()
+    shown = files["/etc/slipway-rendezvous/assets/install-config.yaml"].decode()
+    assert "name: demo" in shown and "YTpi" not in shown, "the pull secret"
+    records = json.loads(files["/etc/slipway-rendezvous/rendezvous.json"])
+    assert records["expected_hosts"] == 1
+    # Again: the same cluster, also with the disk of the other file.
+    kubeconfig = (assets.folder / "auth/kubeconfig").read_bytes()
+    assets.create_image()
+    assert (assets.folder / "auth/kubeconfig").read_bytes() == kubeconfig
+    assets.write(SINGLE + "bootstrapInPlace: {installationDisk: /dev/vdc}\n", ONE_HOST)
+    assert "bootstrapInPlace.installationDisk: no effect: agent-config.yaml chooses the disk" in assets.create_image().stderr
 
 
 def test_called_as_openshift_install_it_needs_no_install_config_any_more(assets, tmp_path):
@@ -221,6 +267,22 @@ def service(own_network, assets, tmp_path):  # noqa: F811
     running.wait_until_it_listens()
     yield running
     running.stop()
+
+
+def test_the_settings_of_the_image_cannot_change(service, assets):
+    cluster = cluster_id(assets)
+    for method, path, body in (("PATCH", f"/clusters/{cluster}", {"base_dns_domain": "example.org"}),
+                               ("PATCH", f"/clusters/{cluster}/install-config", json.dumps({"fips": True}))):
+        with pytest.raises(assist_client.Refused) as refused:
+            service.call(method, path, body)
+        assert refused.value.status == 409 and "slipway agent create image" in str(refused.value), refused.value
+    assert service.cluster(cluster)["base_dns_domain"] == "example.com"
+    # The install-config can be read, without its secrets.
+    text = service.get(f"/clusters/{cluster}/install-config")
+    assert "apiVIPs" in text and "52:54:00:00:00:00" in text and "YTpi" not in text, text
+    status, _, downloaded = service.raw("GET", f"{assist_client.PREFIX}/clusters/{cluster}/downloads/files?file_name=install-config.yaml",
+                                        headers={"X-Secret-Key": service.token})
+    assert status == 200 and downloaded.decode() == text
 
 
 @pytest.fixture
@@ -326,6 +388,19 @@ def test_wait_for_follows_the_service(service, hosts, assets, tmp_path):
         assert waiting.wait(timeout=30) == 5, text()
         assert "the cluster is cancelled" in text()
     finally:
+        waiting.kill()
+        waiting.wait()
+
+
+def test_commands_know_the_hosts_of_agent_config(service, assets, tmp_path):
+    """The install-config of platform baremetal has no hosts. Both waits read it, and `agent wait-for` goes on to the cluster."""
+    service.stop()
+    for words in (["agent", "wait-for", "install-complete"], ["wait-for", "install-complete"]):
+        with open(tmp_path / "wait.log", "wb") as log:
+            waiting = subprocess.Popen([SLIPWAY, *words, "--dir", assets.folder, "--log-level", "debug"], stdout=log, stderr=log)
+        time.sleep(3)
+        text = (tmp_path / "wait.log").read_text()
+        assert waiting.poll() is None and "hosts" not in text.replace("waiting for the hosts", ""), text
         waiting.kill()
         waiting.wait()
 

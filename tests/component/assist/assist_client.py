@@ -205,14 +205,14 @@ CLUSTER = {"name": "demo", "openshift_version": "4.20", "pull_secret": PULL_SECR
 
 
 class Lab:
-    """A cluster, its discovery environment, and three hosts."""
+    """A cluster, its discovery environment, and its hosts."""
 
-    def __init__(self, service, folder):
+    def __init__(self, service, folder, count=3, **cluster):
         self.service, self.folder = service, folder
-        self.id = service.call("POST", "/clusters", CLUSTER)["id"]
+        self.id = service.call("POST", "/clusters", {**CLUSTER, **cluster})["id"]
         self.infra_env = service.call("POST", "/infra-envs", {"name": "demo", "pull_secret": PULL_SECRET, "cluster_id": self.id})["id"]
         self.token = self.agent_token()
-        self.hosts = [Host(service, self.infra_env, self.token, number, folder) for number in range(3)]
+        self.hosts = [Host(service, self.infra_env, self.token, number, folder) for number in range(count)]
 
     def agent_token(self):
         config = self.service.get(f"/infra-envs/{self.infra_env}/downloads/files?file_name=discovery.ign")

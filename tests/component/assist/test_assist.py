@@ -114,6 +114,67 @@ def service_text(service, path):
     return body.decode()
 
 
+def test_one_host_becomes_a_cluster(service, tmp_path):
+    """A single node: no virtual addresses, no other host; it bootstraps the cluster in place."""
+    refusal(400, service.call, "POST", "/clusters", {**CLUSTER, "high_availability_mode": "None", "control_plane_count": 3})
+    lab = Lab(service, tmp_path, 2, high_availability_mode="None")
+    node, other = lab.hosts
+
+    def message(validation):
+        groups = json.loads(service.cluster(lab.id)["validations_info"])
+        return next(each["message"] for group in groups.values() for each in group if each["id"] == validation)
+
+    cluster = service.cluster(lab.id)
+    assert (cluster["high_availability_mode"], cluster["control_plane_count"], cluster["user_managed_networking"]) == ("None", 1, True)
+    node.register()
+    node.reply("inventory", node.inventory())
+    assert service.cluster(lab.id)["machine_networks"][0]["cidr"] == "192.168.126.0/24"
+    assert "verify-vips" not in node.step_types() and message("api-vips-defined") == "the only node has the addresses; virtual addresses have no effect"
+    node.checks([node])
+    # The names of the cluster lead to the node, as with load balancers of the user.
+    assert validations(node.view())["api-int-domain-name-resolved-correctly"] == "failure"
+    names = ["api", "api-int", "console-openshift-console.apps"]
+    node.reply("domain-resolution", {"resolutions": [{"domain_name": f"{name}.demo.example.com", "ipv4_addresses": [node.address]} for name in names]})
+    assert service.cluster(lab.id)["status"] == "ready", service.cluster(lab.id)["validations_info"]
+
+    other.register()
+    other.reply("inventory", other.inventory())
+    assert service.cluster(lab.id)["status"] == "insufficient"
+    assert "is installed on one host, and has 2: remove the others" in message("sufficient-masters-count")
+    [problem] = next(each for each in service.get(f"/clusters/{lab.id}/gates") if each["step"] == "host-discovery")["problems"]
+    assert problem["message"] == message("sufficient-masters-count")
+    service.call("DELETE", other.path)
+    lab.hosts.remove(other)
+
+    lab.install()
+    lab.prepare()
+    [step] = node.instructions()["instructions"]
+    arguments = json.loads(step["args"][0])
+    assert (arguments["role"], arguments["control_plane_count"]) == ("bootstrap", 1), arguments
+    status, _, config = node.send("GET", f"/clusters/{lab.id}/downloads/files?file_name=bootstrap.ign")
+    assert status == 200
+    config = json.loads(config)
+    files = {file["path"]: file for file in config["storage"]["files"]}
+    assert {"/opt/openshift/bootstrap-in-place/master-update.fcc", "/etc/hostname"} <= files.keys()
+    assert "/opt/openshift/assisted-install-bootstrap" not in files and "/usr/local/bin/install-to-disk.sh" not in files
+    assert "install-to-disk.service" not in [unit["name"] for unit in config["systemd"]["units"]]
+    source = files["/opt/openshift/manifests/cluster-config.yaml"]["contents"]["source"]
+    content = base64.b64decode(source.split("base64,")[1]).decode() if "base64," in source else urllib.parse.unquote(source)
+    assert "bootstrapInPlace" in content and "installationDisk: /dev/vda" in content, "components of the release look for it"
+    for stage in ("Starting installation", "Installing", "Waiting for bootkube", "Writing image to disk", "Rebooting"):
+        node.stage(stage)
+    assert refusal(409, node.stage, "Waiting for control plane")
+    controller = lab.controller()
+    for stage in ("Joined", "Done"):
+        service.call("PUT", f"{node.path}/progress", {"current_stage": stage, "progress_info": ""}, token=controller)
+    assert service.cluster(lab.id)["status"] == "finalizing"
+    service.call("POST", f"/clusters/{lab.id}/actions/complete-installation", {"is_success": True}, token=controller)
+    assert service.cluster(lab.id)["status"] == "installed"
+    # Workers may be added later.
+    service.call("POST", f"/clusters/{lab.id}/actions/allow-add-hosts")
+    assert service.cluster(lab.id)["high_availability_mode"] == "None"
+
+
 def test_states_change_at_once(service, lab):
     """Waiting agents hear of a new step within a second after its cause, without asking again."""
     lab.discover()

@@ -92,7 +92,7 @@ def make_configs():
     for name in ("master", "worker"):
         (made / f"{name}.ign").write_text(json.dumps(role).replace("ROLE", name))
     program = FOLDER / "slipway"
-    program.write_text(f'#!/bin/sh\nwhile [ "$1" != --dir ]; do shift; done\ncp -r {made}/. "$2"\n')
+    program.write_text(f'#!/bin/sh\nwhile [ "$1" != --dir ]; do shift; done\ncp "$2/install-config.yaml" {FOLDER}\ncp -r {made}/. "$2"\n')
     program.chmod(0o755)
 
 
@@ -118,7 +118,8 @@ def show_units(host, **states):
 
 
 class Installation:
-    def __init__(self):
+    def __init__(self, hosts=tuple(ADDRESSES), **cluster):
+        self.names = hosts
         make_network()
         make_disks(DISK_SIZE, SYSTEMCTL)
         (FOLDER / "bin/journalctl").write_text('#!/bin/sh\necho "the journal of $*"\n')
@@ -127,19 +128,17 @@ class Installation:
         make_configs()
         self.api, self.service = Api(), Service()
         service = self.service
-        self.id = service.call("POST", "/clusters", CLUSTER)["id"]
+        self.id = service.call("POST", "/clusters", {**CLUSTER, **cluster})["id"]
         self.infra_env = service.call("POST", "/infra-envs", {"name": "demo", "pull_secret": PULL_SECRET, "cluster_id": self.id})["id"]
         everything = json.dumps(["all"])  # this machine has neither the size nor the names of a cluster
         service.call("PUT", f"/clusters/{self.id}/ignored-validations",
                      {"host-validation-ids": everything, "cluster-validation-ids": everything})
         self.token = assist_client.Lab.agent_token(self)
-        for name in ADDRESSES:
+        for name in hosts:
             show_units(name)
             self.make_live_system(name)
             self.start(name)
-        until("hosts", lambda: len(self.hosts()) == len(ADDRESSES))
-        for name, host in self.hosts().items():
-            service.call("PATCH", self.path(host), {"host_role": "master" if name in MASTERS else "worker"})
+        until("hosts", lambda: len(self.hosts()) == len(hosts))
 
     def make_live_system(self, name):
         """Folders that the bootstrap writes to; they stay when the agent is killed."""
@@ -173,17 +172,27 @@ class Installation:
                     found.append(stage)
         return found
 
-    def begin(self):
+    def begin_with_roles(self):
         """Returns the names of the host with the bootstrap, of the other masters, and of the worker."""
+        for name, host in self.hosts().items():
+            self.service.call("PATCH", self.path(host), {"host_role": "master" if name in MASTERS else "worker"})
+        self.begin()
+        [bootstrap] = [name for name, host in self.hosts().items() if host["bootstrap"]]
+        return bootstrap, [name for name in MASTERS if name != bootstrap], "h3"
+
+    def begin(self):
         until("a cluster that is ready", lambda: self.service.cluster(self.id)["status"] == "ready")
         self.service.call("POST", f"/clusters/{self.id}/actions/install")
         until("the installation", lambda: self.service.cluster(self.id)["status"] == "installing", 200)
-        [bootstrap] = [name for name, host in self.hosts().items() if host["bootstrap"]]
-        return bootstrap, [name for name in MASTERS if name != bootstrap], "h3"
 
     def has_rebooted(self, name):
         log = FOLDER / f"systemctl-{name}"
         return log.exists() and "reboot" in log.read_text().splitlines()
+
+
+def is_partitioned(number):
+    with open(sys.argv[2 + number], "rb") as disk:
+        return disk.read(520)[512:] == b"EFI PART"
 
 
 def config_on_disk(number):
@@ -196,7 +205,7 @@ def config_on_disk(number):
 
 
 def check_installed(lab):
-    bootstrap, masters, worker = lab.begin()
+    bootstrap, masters, worker = lab.begin_with_roles()
     service = lab.service
     for name in masters:
         until(f"restart of {name}", lambda: lab.has_rebooted(name), 120)
@@ -268,7 +277,7 @@ def check_installed(lab):
 
 def check_failed(lab):
     """bootkube fails again and again: the host fails with its journal."""
-    bootstrap, _, _ = lab.begin()
+    bootstrap, _, _ = lab.begin_with_roles()
     until("the bootstrap to wait", lambda: lab.stage(bootstrap) == "Waiting for control plane", 120)
     show_units(bootstrap, bootkube="activating exit-code 11")
     lab.api.is_up = True
@@ -282,14 +291,67 @@ def check_failed(lab):
     print("a failed unit")
 
 
+def check_single(lab):
+    """The only host bootstraps the cluster in place: it waits for no other master, and its disk gets the state of the cluster."""
+    service, node = lab.service, "node-0"
+    [host] = lab.hosts().values()
+    show_units(node)  # the live system gets the name of the node, because the member of etcd has it
+    service.call("PATCH", lab.path(host), {"host_name": node})
+    lab.begin()
+    cluster = service.cluster(lab.id)
+    assert (cluster["high_availability_mode"], cluster["control_plane_count"], cluster["user_managed_networking"]) == ("None", 1, True), cluster
+    assert [each["cidr"] for each in cluster["machine_networks"]] == ["192.168.126.0/24"], "of the default route"
+    install = json.loads((FOLDER / "install-config.yaml").read_text())
+    assert install["bootstrapInPlace"] == {"installationDisk": "/dev/vdz"} and install["platform"] == {"none": {}}, install
+
+    until("the bootstrap", lambda: lab.stage(node) == "Waiting for bootkube")
+    etc, opt = FOLDER / "etc-h0", FOLDER / "opt-h0/openshift"
+    assert (etc / "hostname").read_text() == f"{node}\n"
+    assert (opt / "bootstrap-in-place/master-update.fcc").exists() and (opt / "bootstrap-in-place/bootstrap-in-place-post-reboot.sh").exists()
+    assert not (opt / "assisted-install-bootstrap").exists() and not list(etc.glob("systemd/system/install-to-disk*"))
+    commands = (FOLDER / f"systemctl-{node}").read_text().splitlines()
+    assert "start --no-block release-image.service" in commands and "start --no-block kubelet.service bootkube.service" in commands, commands
+    # The agent and the service are killed; the bootstrap does not begin again.
+    kill("h0")
+    service.kill()
+    lab.start("h0")
+    until("an agent without its service", lambda: "continuing the installation" in (FOLDER / "h0.log").read_text())
+    service.start()
+    time.sleep(2)
+    assert agents["h0"].poll() is None and lab.stage(node) == "Waiting for bootkube"
+    assert not is_partitioned(0), "the disk is written when the bootstrap has ended"
+    print("kills")
+
+    master = {"ignition": {"version": "3.1.0", "config": {"merge": [{"source": "data:,%7B%22ignition%22%3A%7B%22version%22%3A%223.2.0%22%7D%7D"}]}},
+              "storage": {"files": [file("/var/lib/etcd/member/snap/db", "the state of the cluster")]}}
+    (opt / "master.ign").write_text(json.dumps(master))
+    (opt / ".bootkube.done").touch()
+    until("restart", lambda: lab.has_rebooted("h0") or lab.has_rebooted(node))
+    assert lab.stages(node) == ["Starting installation", "Installing", "Waiting for bootkube", "Writing image to disk", "Rebooting"], lab.stages(node)
+    config = config_on_disk(0)
+    assert config["ignition"]["config"]["merge"] == master["ignition"]["config"]["merge"], config["ignition"]
+    assert [each["path"] for each in config["storage"]["files"]] == ["/var/lib/etcd/member/snap/db", "/etc/hostname"]
+    print("the disk has the state of the cluster")
+
+    controller = service.call("POST", "/tokens", {"kind": "controller", "cluster_id": lab.id})["token"]
+    for stage in ("Joined", "Done"):
+        service.call("PUT", f"{lab.path(lab.hosts()[node])}/progress", {"current_stage": stage}, token=controller)
+    until("the end", lambda: service.cluster(lab.id)["status"] == "finalizing")
+    service.call("POST", f"/clusters/{lab.id}/actions/complete-installation", {"is_success": True}, token=controller)
+    until("the end", lambda: service.cluster(lab.id)["status"] == "installed")
+    assert [each["status"] for each in service.cluster(lab.id)["hosts"]] == ["installed"]
+
+
 def main():
-    lab = Installation()
+    single = {"hosts": ("h0",), "high_availability_mode": "None"}  # with virtual addresses, which have no effect
+    lab = Installation(**(single if os.environ["CASE"] == "single" else {}))
     try:
-        {"installed": check_installed, "failed": check_failed}[os.environ["CASE"]](lab)
+        {"installed": check_installed, "failed": check_failed, "single": check_single}[os.environ["CASE"]](lab)
     except BaseException:
-        for name in ADDRESSES:
+        for name in lab.names:
             print(f"--- {name}\n{(FOLDER / f'{name}.log').read_text()[-3000:]}")
-            print(lab.hosts()[name]["status"], lab.hosts()[name]["status_info"], lab.hosts()[name].get("progress"))
+        for name, host in lab.hosts().items():
+            print(name, host["status"], host["status_info"], host.get("progress"))
         cluster = lab.service.cluster(lab.id)
         print(cluster["status"], cluster["status_info"], cluster["last-installation-preparation"])
         for event in lab.service.get(f"/events?cluster_id={lab.id}&limit=5000")[-30:]:

@@ -29,11 +29,11 @@ def loop_device(size):
             subprocess.run(["losetup", "--detach", device], check=True)
 
 
-@pytest.mark.parametrize("case", ["installed", "failed"])
-def test_bootstrap(tmp_path, case):
+@pytest.mark.parametrize(("case", "hosts"), [("installed", HOSTS), ("failed", HOSTS), ("single", 1)])
+def test_bootstrap(tmp_path, case, hosts):
     make_certificates(tmp_path)
     with contextlib.ExitStack() as stack:
-        disks = [stack.enter_context(loop_device(120 << 30)) for _ in range(HOSTS)]
+        disks = [stack.enter_context(loop_device(120 << 30)) for _ in range(hosts)]
         # The namespaces, the hosts' ones among them, end with the first process in them.
         done = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
                                sys.executable, HERE / "scenario.py", tmp_path, *disks], capture_output=True, text=True, timeout=500,

@@ -25,6 +25,7 @@ from test_os_builds import BIN, PAYLOAD, install_types  # noqa: E402
 SPACE = "assisted-installer"
 CONTROLLER = "assisted-installer-controller"
 DATE = "2026-11-27T12:00:00Z"
+OF_SINGLE_NODE = ["Starting installation", "Installing", "Waiting for bootkube", "Writing image to disk", "Rebooting"]
 
 
 class Cluster(ControlPlane):
@@ -81,7 +82,8 @@ def begin_installation(lab):
     assert lab.service.get(f"/clusters/{lab.id}", token=base64.b64decode(new["token"]).decode())["id"] == lab.id
     for host in lab.hosts:
         waits = ["Waiting for control plane", "Waiting for bootkube", "Waiting for controller"] if host is lab.bootstrap else []
-        for stage in ["Starting installation", "Installing", "Writing image to disk", *waits, "Rebooting"]:
+        stages = ["Starting installation", "Installing", "Writing image to disk", *waits, "Rebooting"]
+        for stage in OF_SINGLE_NODE if len(lab.hosts) == 1 else stages:
             host.stage(stage)
     return files
 
@@ -236,6 +238,43 @@ def test_the_service_ends_with_its_host(service, plane, tmp_path):
     plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
     plane.until("removal", lambda: is_removed(plane))
     assert "the installation is over: host-0, which carried the service, is a node" in (plane.folder / f"{CONTROLLER}.log").read_text()
+    service.start()
+
+
+def single_node(service, folder):
+    """Its names resolve nowhere."""
+    lab = Lab(service, folder, 1, high_availability_mode="None")
+    everything = json.dumps(["all"])
+    service.call("PUT", f"/clusters/{lab.id}/ignored-validations", {"host-validation-ids": everything, "cluster-validation-ids": everything})
+    return lab
+
+
+def test_a_single_node_is_installed(service, plane, tmp_path):
+    """The controller runs on the node only when the live system, with the bootstrap, has ended."""
+    lab = single_node(service, tmp_path)
+    files = begin_installation(lab)
+    apply_manifests(plane, files)
+    table = json.loads(plane.get("configmap", "machine-addresses", "-n", "openshift-config")["data"]["machines"])
+    assert [(row["name"], row["role"]) for row in table] == [("host-0", "master")], table
+    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
+    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
+    Controller(plane, files)
+    plane.until("a host that is Done", lambda: lab.hosts[0].view()["progress"]["current_stage"] == "Done")
+    assert service.cluster(lab.id)["status"] == "finalizing"
+    service.call("POST", f"/clusters/{lab.id}/actions/complete-installation", {"is_success": True}, token=lab.controller())
+    plane.until("removal", lambda: is_removed(plane))
+    assert service.cluster(lab.id)["status"] == "installed"
+
+
+def test_the_service_of_a_single_node_has_ended_before_the_controller_begins(service, plane, tmp_path):
+    lab = single_node(service, tmp_path)
+    files = begin_installation(lab)
+    apply_manifests(plane, files)
+    service.kill()
+    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
+    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
+    Controller(plane, files, "--service-host=host-0")  # it does not wait for a service that cannot come back
+    plane.until("removal", lambda: is_removed(plane))
     service.start()
 
 

@@ -239,6 +239,22 @@ def test_a_single_node_is_installed_when_it_is_bootstrapped(machine):
     assert (machine.folder / "opt/openshift/.install-to-disk.done").exists()
 
 
+def test_the_kubelet_of_the_installed_node_starts_before_its_certificate_exists(machine):
+    script = IN_PLACE / "opt/openshift/bootstrap-in-place/bootstrap-in-place-post-reboot.sh"
+    machine.install(script)
+    write(machine, "local/bin/kubelet-start", "#!/bin/sh\n")
+    (machine.folder / "local/bin/kubelet-start").chmod(0o755)
+    # No API server answers; the first wait ends the script.
+    machine.play("kubectl", "exit 1\n")
+    machine.play("sleep", "kill $PPID\n")
+    machine.run("timeout 60 bootstrap-in-place-post-reboot.sh")
+    assert machine.calls() == ["systemctl daemon-reload", "systemctl stop kubelet-certificate.service",
+                                   "systemctl --no-block restart kubelet.service"]
+    unit = read(machine, "run/systemd/system/kubelet.service.d/10-in-place.conf").splitlines()
+    assert "ConditionPathExists=" in unit and "ExecStart=" in unit
+    assert "ExecStart=/usr/local/bin/kubelet-start --bootstrap-kubeconfig=/etc/kubernetes/kubeconfig" in unit
+
+
 def test_the_installed_node_approves_only_itself_and_cleans_up(machine):
     script = IN_PLACE / "opt/openshift/bootstrap-in-place/bootstrap-in-place-post-reboot.sh"
     machine.install(script)
@@ -271,6 +287,6 @@ esac""")
              "get clusterversion"]
     places = [next(i for i, line in enumerate(asked) if word in line) for word in order]
     assert places == sorted(places), asked
-    assert machine.calls() == ["systemctl restart kubelet.service", "systemctl disable bootkube.service"]
+    assert machine.calls() == ["systemctl restart kubelet.service", "systemctl daemon-reload", "systemctl disable bootkube.service"]
     assert not (machine.folder / "etc/kubernetes/bootstrap-secrets").exists()
     assert not (machine.folder / "local/bin/bootstrap-in-place-post-reboot.sh").exists()

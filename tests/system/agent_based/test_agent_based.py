@@ -34,15 +34,15 @@ def shell(machine, command):
                           capture_output=True, text=True, timeout=60, env={**os.environ, "SLIPWAY_STATE": str(BUILD / "machines")})
 
 
-def check_cluster(output):
+def check_cluster(output, machines=("h0", "h1", "h2")):
     assert "Hello from" in output, output
-    assert sorted(kubectl("get", "nodes", "--output", "name").split()) == ["node/h0", "node/h1", "node/h2"]
+    assert sorted(kubectl("get", "nodes", "--output", "name").split()) == [f"node/{machine}" for machine in machines]
     # The controller has no service to report to, and removes itself.
     end = time.monotonic() + 300
     while "assisted-installer" in kubectl("get", "namespaces", "--output", "name"):
         assert time.monotonic() < end, kubectl("get", "pods", "--all-namespaces")
         time.sleep(2)
-    for machine in ("h0", "h1", "h2"):
+    for machine in machines:
         assert shell(machine, "ls /etc/slipway-rendezvous").returncode != 0, "the secrets of the image ended with the live system"
 
 
@@ -51,6 +51,19 @@ def test_one_image_becomes_a_cluster():
     output, _ = process.communicate(timeout=DEMO.limit)
     assert process.returncode == 0, output
     check_cluster(output)
+
+
+def test_one_image_becomes_a_single_node():
+    """The only machine bootstraps the cluster in memory, writes its disk, and boots into the node."""
+    process = DEMO.start("--hosts=1")
+    output, _ = process.communicate(timeout=DEMO.limit)
+    assert process.returncode == 0, output
+    check_cluster(output, ["h0"])
+    # The rest of the bootstrap on the node ends by itself.
+    end = time.monotonic() + 300
+    while shell("h0", "test ! -e /etc/kubernetes/bootstrap-secrets").returncode != 0:
+        assert time.monotonic() < end, shell("h0", "journalctl --no-pager --unit bootkube --lines 20").stdout
+        time.sleep(2)
 
 
 def test_the_service_is_killed_on_the_way(tmp_path):

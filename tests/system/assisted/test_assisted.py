@@ -69,6 +69,15 @@ def test_three_hosts_become_a_cluster(record_property):
     print(f"from install accepted to installed: {when['installed'] - when['preparing-for-installation']:.0f} s")
 
 
+def test_one_host_becomes_a_cluster():
+    process = DEMO.start("--hosts=1")
+    output, _ = process.communicate(timeout=DEMO.limit)
+    assert process.returncode == 0, output
+    assert "Hello from" in output
+    cluster = the_cluster()
+    assert cluster["status"] == "installed" and stages_of(cluster) == ["Done"] and cluster["high_availability_mode"] == "None"
+
+
 def test_the_service_is_killed_in_each_stage():
     """The script stops, too, as its service is gone. The same command starts the service again and continues."""
     killed = set()

@@ -7,15 +7,13 @@ import { problemOfDomain, problemOfName, problemOfPullSecret } from '../logic/fo
 import { hashOf } from '../logic/route.ts';
 import { Field, Problem } from '../parts/basics.tsx';
 
-// As the check sufficient-masters-count of the service.
-const whyNotOneHost = 'a cluster with one master cannot be installed: its bootstrap needs another master.';
-
 export function CreateScreen() {
   const client = useClient();
   const [versions, setVersions] = useState<string[]>([]);
   const [name, setName] = useState('');
   const [domain, setDomain] = useState('');
   const [version, setVersion] = useState('');
+  const [masters, setMasters] = useState(3);
   const [secret, setSecret] = useState('');
   const [key, setKey] = useState('');
   const [problem, setProblem] = useState<Refused>();
@@ -42,7 +40,7 @@ export function CreateScreen() {
           name,
           base_dns_domain: domain,
           openshift_version: version,
-          control_plane_count: 3,
+          control_plane_count: masters,
           pull_secret: secret,
           ...(key ? { ssh_public_key: key } : {}),
         });
@@ -87,8 +85,8 @@ export function CreateScreen() {
             </FormSelect>
           </FormGroup>
           <FormGroup role="radiogroup" label="Control plane" fieldId="masters" isStack>
-            <Radio id="masters-3" name="masters" label="3 hosts" description="The cluster survives the loss of one host." isChecked />
-            <Radio id="masters-1" name="masters" label="1 host" description={`Not available: ${whyNotOneHost}`} isDisabled isChecked={false} />
+            <Radio id="masters-3" name="masters" label="3 hosts" description="The cluster survives the loss of one host." isChecked={masters === 3} onChange={() => setMasters(3)} />
+            <Radio id="masters-1" name="masters" label="1 host" description="A single node without workers. Its loss is the loss of the cluster. Workers can be added when it is installed." isChecked={masters === 1} onChange={() => setMasters(1)} />
           </FormGroup>
           <Field
             id="pull-secret"

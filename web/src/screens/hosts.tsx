@@ -171,7 +171,7 @@ export function HostsStep({ seen, reload }: StepProps) {
       {hosts.length === 0 && (
         <Empty title="No hosts yet" actions={addButton}>
           Boot each machine once from the discovery image of this cluster. The cluster needs{' '}
-          {plural(cluster.control_plane_count, 'host')} for its control plane; further hosts become workers.
+          {cluster.control_plane_count === 1 ? '1 host.' : `${plural(cluster.control_plane_count, 'host')} for its control plane; further hosts become workers.`}
         </Empty>
       )}
       {hosts.length > 0 && !isFixed && (

@@ -15,6 +15,7 @@ import type { StepProps } from './cluster.tsx';
 function NetworkForm({ cluster, reload }: { cluster: Cluster; reload: () => void }) {
   const client = useClient();
   const isFixed = !mayChange(cluster);
+  const isSingleNode = cluster.control_plane_count === 1;
   const [isManaged, setManaged] = useState(!cluster.user_managed_networking);
   const [api, setApi] = useState(cluster.api_vips?.[0]?.ip ?? '');
   const [ingress, setIngress] = useState(cluster.ingress_vips?.[0]?.ip ?? '');
@@ -40,9 +41,7 @@ function NetworkForm({ cluster, reload }: { cluster: Cluster; reload: () => void
     setSaved(false);
     try {
       await client.call('PATCH', `${prefix}/clusters/${cluster.id}`, {
-        user_managed_networking: !isManaged,
-        api_vips: isManaged ? [{ ip: api }] : [],
-        ingress_vips: isManaged ? [{ ip: ingress }] : [],
+        ...(isSingleNode ? {} : { user_managed_networking: !isManaged, api_vips: isManaged ? [{ ip: api }] : [], ingress_vips: isManaged ? [{ ip: ingress }] : [] }),
         cluster_networks: [{ cidr: pods, host_prefix: Number(prefixText) }],
         service_networks: [{ cidr: services }],
         additional_ntp_source: time,
@@ -58,10 +57,14 @@ function NetworkForm({ cluster, reload }: { cluster: Cluster; reload: () => void
   const current = cluster.machine_networks.map(each => each.cidr).join(', ') || 'not known yet';
   return (
     <Form className="narrow" onSubmit={event => void save(event)}>
-      <FormGroup role="radiogroup" label="Addresses of the API and of applications" fieldId="managed" isStack>
-        <Radio id="managed" name="managed" isDisabled={isFixed} label="Managed by the cluster" description="Two free addresses of the machine network move between the hosts." isChecked={isManaged} onChange={() => setManaged(true)} />
-        <Radio id="user-managed" name="managed" isDisabled={isFixed} label="Load balancers of your own" description={`The names api, api-int and *.apps of ${cluster.name}.${cluster.base_dns_domain} lead to them.`} isChecked={!isManaged} onChange={() => setManaged(false)} />
-      </FormGroup>
+      {isSingleNode ? (
+        <p>The API and applications have the address of the only node. Your DNS must resolve the names api, api-int and *.apps of {cluster.name}.{cluster.base_dns_domain} to it.</p>
+      ) : (
+        <FormGroup role="radiogroup" label="Addresses of the API and of applications" fieldId="managed" isStack>
+          <Radio id="managed" name="managed" isDisabled={isFixed} label="Managed by the cluster" description="Two free addresses of the machine network move between the hosts." isChecked={isManaged} onChange={() => setManaged(true)} />
+          <Radio id="user-managed" name="managed" isDisabled={isFixed} label="Load balancers of your own" description={`The names api, api-int and *.apps of ${cluster.name}.${cluster.base_dns_domain} lead to them.`} isChecked={!isManaged} onChange={() => setManaged(false)} />
+        </FormGroup>
+      )}
       {isManaged && (
         <>
           <Field id="api-vip" label="Address of the API" isRequired isDisabled={isFixed} value={api} onChange={setApi} problem={problems.api} help="A free address of the machine network, outside of the DHCP range." />
@@ -70,7 +73,7 @@ function NetworkForm({ cluster, reload }: { cluster: Cluster; reload: () => void
       )}
       <FormGroup label="Machine network" fieldId="machine-network">
         <FormSelect id="machine-network" isDisabled={isFixed} value={chosen} onChange={(_event, value) => setMachines(value)}>
-          <FormSelectOption value="" label={`That of the API address (now: ${current})`} />
+          <FormSelectOption value="" label={`${isSingleNode ? "That of the node's default route" : 'That of the API address'} (now: ${current})`} />
           {cluster.host_networks.map(each => (
             <FormSelectOption key={each.cidr} value={each.cidr} label={`${each.cidr} (${plural(each.host_ids.length, 'host')})`} />
           ))}

@@ -18,6 +18,7 @@ export function ReviewStep({ seen, reload }: StepProps) {
   const { cluster, gates } = seen;
   const gate = gates.find(each => each.step === 'review');
   const count = (role: string) => cluster.hosts.filter(host => roleOf(host) === role).length;
+  const isSingleNode = cluster.control_plane_count === 1;
   const isOpen = gate?.is_open === true && cluster.status === 'ready';
   const install = async () => {
     await client.call('POST', `${prefix}/clusters/${cluster.id}/actions/install`);
@@ -41,8 +42,8 @@ export function ReviewStep({ seen, reload }: StepProps) {
           ['Version', cluster.openshift_version],
           ['Control plane', `${count('master')} of ${plural(cluster.control_plane_count, 'host')}`],
           ['Workers', plural(count('worker'), 'host')],
-          ['Address of the API', cluster.api_vips?.map(each => each.ip).join(', ') || 'your load balancer'],
-          ['Address of applications', cluster.ingress_vips?.map(each => each.ip).join(', ') || 'your load balancer'],
+          ['Address of the API', isSingleNode ? 'the node' : cluster.api_vips?.map(each => each.ip).join(', ') || 'your load balancer'],
+          ['Address of applications', isSingleNode ? 'the node' : cluster.ingress_vips?.map(each => each.ip).join(', ') || 'your load balancer'],
           ['Machine network', cluster.machine_networks.map(each => each.cidr).join(', ') || 'not known yet'],
         ]}
       />

@@ -15,6 +15,24 @@ until_done() {
     done
 }
 
+# The kubelet of slipway's machines waits for its certificate. Here the API server that signs it is one of the kubelet's own static
+# pods, so the kubelet starts without a certificate and asks for it itself. Other releases have such a kubelet.
+kubelet_dropin=/run/systemd/system/kubelet.service.d/10-in-place.conf
+start_kubelet() {
+    [[ -x /usr/local/bin/kubelet-start ]] || return 0
+    mkdir -p "${kubelet_dropin%/*}"
+    cat >"$kubelet_dropin" <<'END'
+[Unit]
+ConditionPathExists=
+[Service]
+ExecStart=
+ExecStart=/usr/local/bin/kubelet-start --bootstrap-kubeconfig=/etc/kubernetes/kubeconfig
+END
+    systemctl daemon-reload
+    systemctl stop kubelet-certificate.service
+    systemctl --no-block restart kubelet.service
+}
+
 wait_for_api() { until_done "the API server answers" ask get --raw=/readyz >/dev/null; }
 
 # Programs that wait for the bootstrap look for this object.
@@ -42,12 +60,13 @@ is_ready() {
 
 # Approves requests of this machine's kubelet only.
 approve() {
-    local name signer user own
-    own="system:node:$(hostname)"
+    local name signer user own short
+    own="system:node:$(hostname)" short="system:node:$(hostname --short)"
     while read -r name signer user; do
         case "$signer $user" in
             "kubernetes.io/kube-apiserver-client-kubelet system:serviceaccount:openshift-machine-config-operator:node-bootstrapper" | \
-                "kubernetes.io/kube-apiserver-client-kubelet $own" | "kubernetes.io/kubelet-serving $own")
+                "kubernetes.io/kube-apiserver-client-kubelet $own" | "kubernetes.io/kubelet-serving $own" | \
+                "kubernetes.io/kube-apiserver-client-kubelet $short" | "kubernetes.io/kubelet-serving $short")
                 ask certificate approve "$name" || true
                 ;;
         esac
@@ -86,6 +105,7 @@ is_available() {
     [[ $(ask get clusterversion version --output=jsonpath='{.status.conditions[?(@.type=="Available")].status}' 2>/dev/null) == True ]]
 }
 
+start_kubelet
 wait_for_api
 until_done "the bootstrap is reported" report_complete
 until_done "leases of the live system are gone" delete_leases
@@ -99,5 +119,7 @@ until is_available; do
 done
 
 rm --recursive --force /etc/kubernetes/bootstrap-configs /etc/kubernetes/bootstrap-secrets /opt/openshift/original_cvo_overrides.patch \
-    /usr/local/bin/bootstrap-in-place-post-reboot.sh /usr/local/bin/installer-gather.sh /usr/local/bin/installer-masters-gather.sh
+    /usr/local/bin/bootstrap-in-place-post-reboot.sh /usr/local/bin/installer-gather.sh /usr/local/bin/installer-masters-gather.sh \
+    "$kubelet_dropin"
+systemctl daemon-reload
 systemctl disable bootkube.service
