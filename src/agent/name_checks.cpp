@@ -78,6 +78,9 @@ Result<std::string> fetch_ignition(const net::Environment& environment, const Js
   }
   request.tls.ca_pem = TRY(authority_of(arguments));
   const net::Answer answer = TRY(environment.http.send(request, environment.context.stop));
+  // Many servers give the config only to machines with a token, which the host gets when it is installed. Their refusal shows
+  // that the host reaches them.
+  if (token.empty() && (answer.status == 401 || answer.status == 403)) return std::string();
   if (answer.status != 200) return error(Code::unavailable, "the server answers {}", answer.status);
   const ignition::Parsed parsed = TRY(ignition::parse_text(answer.body, "config"));
   TRY(parsed.findings.to_result());

@@ -101,6 +101,8 @@ struct Cluster {
   std::vector<net::Cidr> service_networks{};
   std::string network_type{"OVNKubernetes"};
   std::vector<std::string> time_servers{};
+  std::string ignition_url{};        // of the config of a host that joins a cluster that exists; empty: at the API's address
+  std::string ignition_authority{};  // who signs the certificate of that URL, PEM; empty: not known
   bool has_pull_secret = false;
   std::set<std::string> ignored_validations{};  // IDs, of hosts and of the cluster; "all"
 

@@ -84,7 +84,11 @@ Argument api_of_cluster(const Scene& scene) {
   const Cluster& cluster = scene.cluster();
   const std::string host =
       cluster.api_addresses.empty() ? "api-int." + cluster.domain() : net::to_string(cluster.api_addresses.front());
-  return Json{{"url", fmt::format("https://{}/config/worker", net::host_and_port(host, 22623))}};
+  const std::string usual = fmt::format("https://{}/config/worker", net::host_and_port(host, 22623));
+  JsonObject argument = {{"url", cluster.ignition_url.empty() ? usual : cluster.ignition_url}};
+  if (!cluster.ignition_authority.empty()) argument["ca_certificate"] = cluster.ignition_authority;
+  if (!scene.settings.ignition_token.empty()) argument["ignition_endpoint_token"] = scene.settings.ignition_token;
+  return Json(std::move(argument));
 }
 
 const Disk* target(const Scene& scene) {

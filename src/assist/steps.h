@@ -32,6 +32,7 @@ struct StepSettings {
   std::string release_image{};   // checked before the installation; empty: no image is checked
   std::string time_servers{};    // of the discovery environment, separated by commas
   std::string installer_args{};  // JSON, added by a user
+  std::string ignition_token{};  // with which the host gets its config from a cluster that exists; empty: none is known
   std::string openshift_version{};
   std::string installer_image{};
   std::string controller_image{};

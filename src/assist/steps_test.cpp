@@ -70,6 +70,10 @@ TEST(Steps, OfAHostThatIsAddedLater) {
   EXPECT_NE(std::ranges::find(types, "api-vip-connectivity-check"), types.end());
   EXPECT_EQ(std::ranges::find(types, "verify-vips"), types.end());
   EXPECT_EQ(lab.argument(known, "api-vip-connectivity-check"), R"({"url":"https://192.168.126.100:22623/config/worker"})");
+  lab.cluster.ignition_url = "https://api.example.org:22623/config/worker";
+  lab.cluster.ignition_authority = "PEM";
+  EXPECT_EQ(lab.argument(known, "api-vip-connectivity-check"),
+            R"({"url":"https://api.example.org:22623/config/worker","ca_certificate":"PEM"})");
 }
 
 TEST(Steps, HaveTheirArguments) {

@@ -237,6 +237,16 @@ TEST(HostValidations, EachHasACase) {
   }
 }
 
+TEST(HostValidations, AHostMayJoinAClusterThatExistsAloneAndFromAnyNetwork) {
+  Lab lab;
+  lab.cluster.is_day_two = true;
+  lab.cluster.machine_networks.clear();
+  lab.cluster.base_domain.clear();
+  first(lab).checks = {.can_get_ignition = true};
+  const HostScene scene{.host = first(lab), .cluster = &lab.cluster, .hosts = {&first(lab)}, .now = test_now};
+  for (const Validation& each : validate_host(scene)) EXPECT_TRUE(each.passes() || each.weight == Weight::warning) << each.id;
+}
+
 TEST(HostValidations, OfTheClusterDoNotApplyInThePool) {
   const Host host = test_host("a");
   const std::vector<Validation> found = validate_host({.host = host, .now = test_now});

@@ -79,14 +79,17 @@ Result<Caller> caller_of(const World& world, std::string_view token, WallTime no
                 .cluster = record->cluster,
                 .infra_env = record->infra_env,
                 .host = record->host,
+                .file = record->file,
                 .token = record->id,
                 .expires = record->expires};
 }
 
 Result<Caller> caller_of_url(const World& world, std::string_view token, WallTime now) {
   Caller caller = TRY(caller_of(world, token, now));
-  if (caller.kind == TokenKind::image) return caller;
-  return error(Code::denied, "a token of kind {} must not be in a URL (get one for images with downloads/image-url)",
+  if (caller.kind == TokenKind::image || caller.kind == TokenKind::file) return caller;
+  return error(Code::denied,
+               "a token of kind {} must not be in a URL (get one for images with downloads/image-url, one for a file of a "
+               "cluster with downloads/files-presigned)",
                to_string(caller.kind));
 }
 
@@ -94,7 +97,8 @@ std::string_view token_in(const net::ServerRequest& request) {
   constexpr std::string_view bearer = "Bearer ";
   if (const auto key = request.header("X-Secret-Key"); key && !key->empty()) return *key;
   const std::string_view authorization = request.header("Authorization").value_or("");
-  return authorization.starts_with(bearer) ? authorization.substr(bearer.size()) : std::string_view();
+  // Clients that are generated from the public description send the token alone.
+  return authorization.starts_with(bearer) ? authorization.substr(bearer.size()) : authorization;
 }
 
 Result<> check_access(const World& world, const Caller& caller, const Audience& audience, const Target& target) {
@@ -114,6 +118,10 @@ Result<> check_access(const World& world, const Caller& caller, const Audience& 
     case TokenKind::image:
       if (!audience.image) return wrong_kind;
       if (target.infra_env != caller.infra_env) return not_yours();
+      return Ok{};
+    case TokenKind::file:
+      if (!audience.file) return wrong_kind;
+      if (target.cluster != caller.cluster) return not_yours();
       return Ok{};
     case TokenKind::controller: break;
   }

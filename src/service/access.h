@@ -15,13 +15,14 @@ namespace slipway::service {
 struct Caller {
   TokenKind kind = TokenKind::admin;
   std::string cluster{}, infra_env{}, host{};  // of the token
+  std::string file{};                          // of a token for one file: its name
   std::string token{};                         // its ID; empty: the service takes requests without tokens
   WallTime expires{};
 };
 
 // Kinds of callers that a route is for, in addition to administrators.
 struct Audience {
-  bool user = false, agent = false, host = false, controller = false, image = false, anyone = false;
+  bool user = false, agent = false, host = false, controller = false, image = false, file = false, anyone = false;
 };
 
 // The objects in the path of a request; empty: not in the path.
@@ -35,7 +36,7 @@ Result<std::string> issue_token(Edit& edit, sys::Random& random, TokenRecord spe
 // The caller with this token. errors: denied: missing, unknown or expired
 Result<Caller> caller_of(const World& world, std::string_view token, WallTime now);
 
-// The same for a token in a URL: only tokens of images are taken there, because URLs are written to logs.
+// The same for a token in a URL: only tokens of images and of single files are taken there, because URLs are written to logs.
 Result<Caller> caller_of_url(const World& world, std::string_view token, WallTime now);
 
 // The token of a request: X-Secret-Key, or Authorization: Bearer.

@@ -243,6 +243,7 @@ net::ServerAnswer Api::answer(const net::ServerRequest& request) {
   if (!query.ok()) return error_answer(400, query.error().message());
   call.query = std::move(query).value();
   if (route.audience.image && call.token.empty()) call.token = call["image_token"];
+  if (route.audience.file) call.token = call["api_key"];
   if (options.authenticates && !route.audience.anyone) {
     const Result<Caller> caller = core.look([&](const World& world) {
       return call.token.empty() ? caller_of(world, token_in(request), core.now()) : caller_of_url(world, call.token, core.now());
@@ -301,6 +302,7 @@ std::optional<assist::Steps> Api::steps_of(const std::string& key) const {
   }
   if (const Json* args = seen.look->host->overrides.if_contains("installer_args"))
     settings.installer_args = emit_json(*args, JsonStyle::compact);
+  settings.ignition_token = text_of(seen.look->host->overrides, {"ignition_token"});
   return assist::steps_of(seen.look->scene(core.now()), settings);
 }
 

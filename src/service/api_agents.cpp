@@ -339,7 +339,9 @@ Answer get_final_ignition(Api& api, const Call& call) {
   if (record->key != record->key_of_installation)
     return error(Code::denied, "the host has another key than when its installation began");
   const std::string name = fmt::format("{}.ign", assist::to_string(record->host.effective_role()));
-  const std::optional<std::string> base = TRY(api.core.file(record->host.cluster, name));
+  const auto cluster = TRY(api.core.look([&](const World& world) { return cluster_of(world, record->host.cluster); }));
+  std::optional<std::string> base = TRY(api.core.file(record->host.cluster, name));
+  if (is_imported(*cluster)) base = pointer_ignition(cluster->cluster, text_of(record->overrides, {"ignition_token"}));
   if (!base) return error(Code::conflict, "{} does not exist yet", name);
   const auto infra_env = TRY(api.core.look([&](const World& world) { return infra_env_of(world, record->host.infra_env); }));
   return file_answer(TRY(host_ignition(*record, *base, infra_env->settings)),

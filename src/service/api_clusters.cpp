@@ -1,12 +1,15 @@
 // Clusters: their settings and their installation.
 #include "assist/gates.h"
+#include "assist/requirements.h"
 #include "assist/roles.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "net/x509.h"
+#include "release/tar.h"
 #include "service/api_parts.h"
 #include "service/bootstrap_config.h"
+#include "service/cluster_settings.h"
 #include "service/multipart.h"
 
 #include <fmt/core.h>
@@ -25,59 +28,13 @@ using assist::HostTrigger;
 constexpr Milliseconds life_of_controller_token = std::chrono::hours(24);
 constexpr Milliseconds life_after_installation = std::chrono::minutes(10);
 
-constexpr assist::Set<ClusterStatus> may_change = {ClusterStatus::insufficient, ClusterStatus::pending_for_input,
-                                                   ClusterStatus::ready, ClusterStatus::adding_hosts};
-
-// high_availability_mode is the older form of control_plane_count.
-Result<> settle_count(JsonObject& settings, const JsonObject& given) {
-  const std::string mode = text_of(given, {"high_availability_mode"});
-  settings.erase("high_availability_mode");
-  if (mode.empty()) return Ok{};
-  if (mode != "Full" && mode != "None") {
-    return error(Code::invalid, "cluster: high_availability_mode: '{}' is not supported (use Full, or None for one node)",
-                 to_utf8(mode));
+// Where later hosts get their config is a setting of clusters that exist.
+Result<> check_endpoint(const assist::Cluster& cluster, const JsonObject& given) {
+  for (const char* field : {"ignition_endpoint", "api_vip_dns_name"}) {
+    if (given.contains(field) && !cluster.is_day_two)
+      return error(Code::invalid, "cluster: {}: is only for clusters that exist and take more hosts", field);
   }
-  const int count = mode == "None" ? 1 : 3;
-  if (given.contains("control_plane_count") && integer_of(given, {"control_plane_count"}) != count) {
-    return error(Code::invalid, "cluster: high_availability_mode {} does not fit control_plane_count {}", mode,
-                 integer_of(given, {"control_plane_count"}));
-  }
-  settings["control_plane_count"] = count;
   return Ok{};
-}
-
-void add_defaults(JsonObject& settings, std::string_view version) {
-  const auto fill = [&](std::string_view key, Json value) {
-    if (!settings.contains(key)) settings[key] = std::move(value);
-  };
-  fill("cluster_networks", JsonArray{Json{{"cidr", "10.128.0.0/14"}, {"host_prefix", 23}}});
-  fill("service_networks", JsonArray{Json{{"cidr", "172.30.0.0/16"}}});
-  fill("network_type", "OVNKubernetes");
-  fill("control_plane_count", 3);
-  fill("openshift_version", Json(version));
-}
-
-EventRecord update_event(const ClusterRecord& record, std::string_view what) {
-  return event_of(record, "cluster_updated", EventSeverity::info, fmt::format("{} changed", what));
-}
-
-// Runs a command on a copy of the cluster.
-template <class Change>
-Result<> change_cluster(Api& api, const std::string& id, const Change& change) {
-  return api.core.run([&](Edit& edit) -> Result<> {
-    ClusterRecord record = *TRY(cluster_of(edit.world(), id));
-    TRY(change(edit, record));
-    record.updated = edit.now();
-    edit.put(std::move(record));
-    edit.touch_cluster(id);
-    return Ok{};
-  });
-}
-
-Result<> check_may_change(const ClusterRecord& record) {
-  if (may_change.contains(record.cluster.status)) return Ok{};
-  return error(Code::conflict, "cluster {} is {}: its settings cannot change any more", record.cluster.name,
-               assist::to_string(record.cluster.status));
 }
 
 // The Ignition configs of an agent-based installation exist already.
@@ -153,8 +110,14 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
 
 Answer stored_file(Api& api, const std::string& cluster, const std::string& name) {
   const std::optional<std::string> content = TRY(api.core.file(cluster, name));
-  if (!content) return error(Code::conflict, "{} does not exist yet: it is made when the installation is prepared", name);
+  if (!content) return missing_file(name);
   return file_answer(*content, name);
+}
+
+// A token for one file opens no other one.
+Result<> check_token_of_file(const Call& call, const std::string& name) {
+  if (call.caller.kind != TokenKind::file || call.caller.file == name) return Ok{};
+  return error(Code::denied, "the token is for {}, not for {}", call.caller.file, name);
 }
 
 // A host gets the bootstrap's config only while it carries the bootstrap, with the key that it had when its installation began.
@@ -211,11 +174,69 @@ Result<std::string> with_authority(const std::string& kubeconfig, std::string_vi
 }
 
 // Paths of logs have IDs only, which are UUIDs.
+std::string logs_folder(const Api& api, const std::string& cluster) { return fmt::format("{}/{}", api.options.logs, cluster); }
 std::string logs_path(const Api& api, const std::string& cluster, const std::string& name) {
-  return fmt::format("{}/{}/{}.tar.gz", api.options.logs, cluster, name);
+  return fmt::format("{}/{}.tar.gz", logs_folder(api, cluster), name);
+}
+
+net::ServerAnswer logs_answer(const std::string& path, std::uint64_t size, std::string_view name) {
+  net::ServerAnswer answer = file_answer("", name);
+  answer.body = nullptr;
+  answer.file = net::FilePart{.path = path, .length = size};
+  return answer;
+}
+
+// One archive with the archives that hosts and the controller have sent. It stays beside them until the next one replaces it, or the
+// cluster is deleted.
+Answer all_logs(Api& api, const std::string& cluster) {
+  sys::Files& files = api.environment.files;
+  const std::string folder = logs_folder(api, cluster), name = "logs.tar";
+  std::vector<std::string> names;
+  if (TRY(files.info(folder))) names = TRY(files.list(folder));
+  std::erase_if(names, [](const std::string& each) { return !each.ends_with(".tar.gz"); });
+  if (names.empty()) return error(Code::not_found, "there are no logs of the cluster");
+  const std::string made = fmt::format("{}/{}.part", folder, TRY(sys::random_uuid(api.environment.random)));
+  const auto write_all = [&]() -> Result<> {
+    release::TarWriter archive = TRY(release::TarWriter::create(made));
+    for (const std::string& each : names) {
+      const std::string content = TRY(files.read(fmt::format("{}/{}", folder, each)));
+      TRY(archive.begin(each, content.size()));
+      TRY(archive.write(content));
+    }
+    return archive.finish();
+  };
+  const std::string path = fmt::format("{}/{}", folder, name);
+  Result<> written = write_all();
+  if (written.ok()) written = files.rename(made, path);
+  if (!written.ok()) {
+    (void)files.remove(made);
+    return std::move(written).error();
+  }
+  const auto info = TRY(files.info(path));
+  if (!info) return error(Code::not_found, "there are no logs of the cluster");
+  return logs_answer(path, info->size, name);
 }
 
 }  // namespace
+
+Result<> check_may_change(const ClusterRecord& record) {
+  constexpr assist::Set<ClusterStatus> may_change = {ClusterStatus::insufficient, ClusterStatus::pending_for_input,
+                                                     ClusterStatus::ready, ClusterStatus::adding_hosts};
+  if (may_change.contains(record.cluster.status)) return Ok{};
+  return error(Code::conflict, "cluster {} is {}: its settings cannot change any more", record.cluster.name,
+               assist::to_string(record.cluster.status));
+}
+
+EventRecord update_event(const ClusterRecord& record, std::string_view what) {
+  return event_of(record, "cluster_updated", EventSeverity::info, fmt::format("{} changed", what));
+}
+
+bool is_cluster_file(std::string_view name) { return contains(open_files, name) || contains(machine_files, name) || is_credential_file(name); }
+bool is_credential_file(std::string_view name) { return contains(credential_files, name); }
+
+Error missing_file(std::string_view name) {
+  return error(Code::conflict, "{} does not exist yet: it is made when the installation is prepared", name);
+}
 
 Answer cluster_answer(Api& api, int status, const std::string& id) {
   struct Seen {
@@ -238,7 +259,8 @@ Answer create_cluster(Api& api, const Call& call) {
   TRY(api.core.run([&](Edit& edit) -> Result<> {
     ClusterRecord record;
     record.settings = given;
-    TRY(settle_count(record.settings, given));
+    TRY(check_endpoint(record.cluster, given));
+    TRY(settle_fields(record.settings, given));
     add_defaults(record.settings, api.options.openshift_version);
     record.cluster.id = id;
     record.cluster.name = text_of(given, {"name"});
@@ -270,9 +292,10 @@ Answer update_cluster(Api& api, const Call& call) {
   JsonObject given = TRY(read_fields(call.request.body, cluster_fields(), "cluster"));
   TRY(change_cluster(api, call.target.cluster, [&](Edit& edit, ClusterRecord& record) -> Result<> {
     TRY(check_may_change(record));
+    TRY(check_endpoint(record.cluster, given));
     keep_logins(given, record.settings, cluster_fields());
     for (const auto& member : given) record.settings[member.key()] = member.value();
-    TRY(settle_count(record.settings, given));
+    TRY(settle_fields(record.settings, given));
     if (const std::string name = text_of(given, {"name"}); !name.empty()) record.cluster.name = name;
     const bool keeps_networks = list_in(record.settings, "machine_networks").empty();
     const std::vector<net::Cidr> derived = record.cluster.machine_networks;
@@ -295,6 +318,7 @@ Answer delete_cluster(Api& api, const Call& call) {
                    assist::to_string(record->cluster.status));
     }
     for (const auto& host : edit.world().hosts_of_cluster(id)) remove_host(edit, host->table_key());
+    edit.remove_files(manifests_of(id));
     for (const auto& [infra_env_id, infra_env] : Table<InfraEnvRecord>(edit.world().infra_envs)) {
       if (infra_env->cluster != id) continue;
       InfraEnvRecord changed = *infra_env;
@@ -339,19 +363,6 @@ Answer cancel_cluster(Api& api, const Call& call) {
 }
 Answer reset_cluster(Api& api, const Call& call) {
   return act(api, call, ClusterTrigger::reset, HostTrigger::reset, "cluster_installation_reset");
-}
-
-Answer add_hosts_to_cluster(Api& api, const Call& call) {
-  TRY(api.core.run([&](Edit& edit) -> Result<> {
-    TRY(trigger(edit, call.target.cluster, ClusterTrigger::add_hosts));
-    ClusterRecord record = *TRY(cluster_of(edit.world(), call.target.cluster));
-    record.cluster.is_day_two = true;
-    // The hosts of the cluster are its nodes now; the cluster's own API lists them.
-    for (const auto& host : edit.world().hosts_of_cluster(call.target.cluster)) remove_host(edit, host->table_key());
-    edit.put(std::move(record));
-    return Ok{};
-  }));
-  return cluster_answer(api, 202, call.target.cluster);
 }
 
 Answer complete_installation(Api& api, const Call& call) {
@@ -487,9 +498,9 @@ Answer put_ui_settings(Api& api, const Call& call) {
 
 Answer get_cluster_file(Api& api, const Call& call) {
   const std::string name = call["file_name"];
-  const bool is_known = contains(open_files, name) || contains(machine_files, name) || contains(credential_files, name);
-  if (!is_known) return error(Code::not_found, "there is no file '{}'", to_utf8(name));
-  const bool is_user = call.caller.kind == TokenKind::admin || call.caller.kind == TokenKind::user;
+  if (!is_cluster_file(name)) return error(Code::not_found, "there is no file '{}'", to_utf8(name));
+  TRY(check_token_of_file(call, name));
+  const bool is_user = call.caller.kind == TokenKind::admin || call.caller.kind == TokenKind::user || call.caller.kind == TokenKind::file;
   if (!is_user) TRY(check_host_may_read(api, call, name));
   // Without authentication, hosts are not known from users.
   if (name == "bootstrap.ign" && (!is_user || !api.options.authenticates)) return complete_bootstrap_file(api, call);
@@ -500,7 +511,8 @@ Answer get_cluster_file(Api& api, const Call& call) {
 
 Answer get_credential_file(Api& api, const Call& call) {
   const std::string name = call["file_name"];
-  if (!contains(credential_files, name)) return error(Code::not_found, "there is no file '{}' with credentials", to_utf8(name));
+  if (!is_credential_file(name)) return error(Code::not_found, "there is no file '{}' with credentials", to_utf8(name));
+  TRY(check_token_of_file(call, name));
   return stored_file(api, call.target.cluster, name);
 }
 
@@ -517,21 +529,19 @@ Answer get_credentials(Api& api, const Call& call) {
                            {"console_url", fmt::format("https://console-openshift-console.apps.{}", record->cluster.domain())}});
 }
 
+// The logs of the controller or of one host; without a type, one archive with all that there are.
 Answer get_logs(Api& api, const Call& call) {
   const std::string host = call["host_id"], type = call["logs_type"];
-  const bool is_controller = type == "controller";
-  if (!is_controller && !is_uuid(host)) {
-    return error(Code::invalid,
-                 "logs_type=controller, or logs_type=host with host_id=UUID is required: logs are kept one file for each");
+  const bool is_all = type.empty() || type == "all", is_controller = type == "controller";
+  if (is_all && host.empty()) return all_logs(api, call.target.cluster);
+  if (!is_controller && (!is_uuid(host) || (!is_all && type != "host"))) {
+    return error(Code::invalid, "logs_type=controller, logs_type=host with host_id=UUID, or none of both is required");
   }
   const std::string name = is_controller ? "controller" : host;
   const std::string path = logs_path(api, call.target.cluster, name);
   const auto info = TRY(api.environment.files.info(path));
   if (!info) return error(Code::not_found, "there are no logs of {}", name);
-  net::ServerAnswer answer = file_answer("", name + ".tar.gz");
-  answer.body = nullptr;
-  answer.file = net::FilePart{.path = path, .length = info->size};
-  return answer;
+  return logs_answer(path, info->size, name + ".tar.gz");
 }
 
 Answer post_logs(Api& api, const Call& call) {
@@ -637,6 +647,30 @@ Answer get_default_config(Api&, const Call&) {
                            {"cluster_network_host_prefix", 23},
                            {"service_network_cidr", "172.30.0.0/16"},
                            {"inactive_deletion_hours", 0}});
+}
+
+Answer get_hardware_requirements(Api& api, const Call& call) {
+  const auto record = TRY(api.core.look([&](const World& world) { return cluster_of(world, call.target.cluster); }));
+  JsonObject roles;
+  for (const assist::Role role : {assist::Role::master, assist::Role::worker}) {
+    const assist::Requirements needed = assist::requirements_of(role, record->cluster.is_single_node());
+    roles[assist::to_string(role)] = Json{{"quantitative",
+                                           {{"cpu_cores", needed.cpus},
+                                            {"ram_mib", needed.memory_mib},
+                                            {"disk_size_gb", needed.disk_gb},
+                                            {"installation_disk_speed_threshold_ms", static_cast<int>(needed.disk_latency_ms)},
+                                            {"network_latency_threshold_ms", needed.network_latency_ms},
+                                            {"packet_loss_percentage", needed.packet_loss_percent}}},
+                                          {"qualitative", JsonArray{}}};
+  }
+  return json_answer(200, {{"ocp", std::move(roles)}, {"operators", JsonArray{}}});
+}
+
+Answer get_platforms(Api& api, const Call& call) {
+  const auto record = TRY(api.core.look([&](const World& world) { return cluster_of(world, call.target.cluster); }));
+  JsonArray platforms{"none"};
+  if (!record->cluster.is_single_node()) platforms.emplace_back("baremetal");
+  return json_answer(200, platforms);
 }
 
 }  // namespace slipway::service

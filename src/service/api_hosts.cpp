@@ -72,7 +72,28 @@ Result<> apply_fields(Edit& edit, HostRecord& record, const JsonObject& given) {
     for (const Json& each : list_in(given, "node_labels")) labels[text_of(each, {"key"})] = text_of(each, {"value"});
     record.overrides["node_labels"] = std::move(labels);
   }
+  if (given.contains("ignition_endpoint_token")) {
+    const auto cluster = look_up(edit.world().clusters, record.host.cluster);
+    if (!cluster || !is_imported(*cluster))
+      return error(Code::invalid, "host: ignition_endpoint_token: is only for hosts of imported clusters");
+    const std::string token = text_of(given, {"ignition_endpoint_token"});
+    record.overrides.erase("ignition_token");
+    if (!token.empty()) record.overrides["ignition_token"] = token;
+  }
   return Ok{};
+}
+
+// A host of an imported cluster gets its config from that cluster alone.
+Result<> check_can_join(const World& world, const assist::Host& host) {
+  const auto cluster = look_up(world.clusters, host.cluster);
+  if (!cluster || !is_imported(*cluster)) return Ok{};
+  if (host.effective_role() != assist::Role::worker)
+    return error(Code::conflict, "host {}: hosts of an imported cluster can only be workers", host.shown_name());
+  if (!cluster->cluster.ignition_authority.empty()) return Ok{};
+  return error(Code::conflict,
+               "cluster {}: the host would not trust the machine-config-server: set ignition_endpoint.ca_certificate of the "
+               "cluster to its certificate authority (PEM, in base64)",
+               cluster->cluster.name);
 }
 
 }  // namespace
@@ -170,6 +191,7 @@ Answer unbind_host(Api& api, const Call& call) {
 Answer install_host(Api& api, const Call& call) {
   TRY(api.core.run([&](Edit& edit) -> Result<> {
     const auto old = TRY(host_of(edit.world(), call.key()));
+    TRY(check_can_join(edit.world(), old->host));
     TRY(trigger(edit, call.key(), HostTrigger::install));
     HostRecord record = *TRY(host_of(edit.world(), call.key()));
     record.host.role = record.host.effective_role();
@@ -179,6 +201,21 @@ Answer install_host(Api& api, const Call& call) {
     return Ok{};
   }));
   return host_answer(api, 202, call.key());
+}
+
+Answer reset_host(Api& api, const Call& call) {
+  TRY(api.core.run([&](Edit& edit) -> Result<> {
+    const auto old = TRY(host_of(edit.world(), call.key()));
+    const auto cluster = look_up(edit.world().clusters, old->host.cluster);
+    if (!cluster || !cluster->cluster.is_day_two) {
+      return error(Code::conflict, "host {}: only hosts that are added to a cluster that exists are reset one by one (reset the cluster)",
+                   old->host.shown_name());
+    }
+    TRY(trigger(edit, call.key(), HostTrigger::reset));
+    edit.touch(*old);
+    return Ok{};
+  }));
+  return host_answer(api, 200, call.key());
 }
 
 // A check whose result would stay is done again.

@@ -91,9 +91,13 @@ Result<> check_image(const Api& api, const InfraEnvRecord& record) {
   return error(Code::invalid, "infra-env: the discovery config is too large: {}", area.error().message());
 }
 
+std::string image_url(const Api& api, std::string_view infra_env) {
+  return fmt::format("{}/images/{}?type=full-iso&arch=x86_64", api.options.url, infra_env);
+}
+
 Answer get_image_url(Api& api, const Call& call) {
   TRY(api.base_image.content());
-  return url_answer(api, call, fmt::format("{}/images/{}?type=full-iso&arch=x86_64", api.options.url, call.target.infra_env));
+  return url_answer(api, call, image_url(api, call.target.infra_env));
 }
 
 Answer get_presigned_url(Api& api, const Call& call) {

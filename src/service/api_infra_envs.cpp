@@ -21,9 +21,16 @@ void revoke_tokens(Edit& edit, const std::string& infra_env, bool all) {
   }
 }
 
+// With the URL of the image if that needs no token. Otherwise each URL has a token of its own (downloads/image-url).
+Json shown(const Api& api, const InfraEnvRecord& record) {
+  Json view = view_of(record);
+  if (!api.options.authenticates && api.base_image.content().ok()) view.get_object()["download_url"] = image_url(api, record.id);
+  return view;
+}
+
 Answer infra_env_answer(Api& api, int status, const std::string& id) {
   const auto record = TRY(api.core.look([&](const World& world) { return infra_env_of(world, id); }));
-  return json_answer(status, view_of(*record));
+  return json_answer(status, shown(api, *record));
 }
 
 EventRecord event_of_infra_env(const InfraEnvRecord& record, std::string name, std::string_view message) {
@@ -61,7 +68,7 @@ Answer list_infra_envs(Api& api, const Call& call) {
   for (const auto& [id, record] : world.infra_envs) {
     const std::string cluster = call["cluster_id"];
     if (!cluster.empty() && record->cluster != cluster) continue;
-    if (check_access(world, call.caller, {.user = true}, {.infra_env = id}).ok()) list.push_back(view_of(*record));
+    if (check_access(world, call.caller, {.user = true}, {.infra_env = id}).ok()) list.push_back(shown(api, *record));
   }
   return json_answer(200, list);
 }

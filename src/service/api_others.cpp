@@ -104,15 +104,18 @@ Answer get_openshift_versions(Api& api, const Call&) {
                              {"default", true}}}});
 }
 
+// What the service does not offer: other releases, domains of a provider, operators beyond those of the release.
+Answer get_empty_list(Api&, const Call&) { return json_answer(200, JsonArray{}); }
+
 Answer create_token(Api& api, const Call& call) {
   const JsonObject body = TRY(body_object(call));
   const std::string kind_name = TRY(require_string(body, {"kind"}));
   const auto kind = find_token_kind(kind_name);
-  if (!kind || *kind == TokenKind::host || *kind == TokenKind::image) {
+  if (!kind || *kind == TokenKind::host || *kind == TokenKind::image || *kind == TokenKind::file) {
     return error(
         Code::invalid,
-        "kind: '{}' is not admin, user, agent or controller (hosts get their tokens when they register, images with their "
-        "URL)",
+        "kind: '{}' is not admin, user, agent or controller (hosts get their tokens when they register, images and files with "
+        "their URL)",
         to_utf8(kind_name));
   }
   TokenRecord spec{.kind = *kind, .cluster = text_of(body, {"cluster_id"}), .infra_env = text_of(body, {"infra_env_id"})};

@@ -19,7 +19,7 @@ struct Call {
   Caller caller;
   Target target;                               // of the path; the objects exist
   std::string name{};                          // the last, free part of the path
-  std::string token{};                         // of an image, from the URL; empty: none
+  std::string token{};                         // of an image or a file, from the URL; empty: none
   std::map<std::string, std::string> query{};  // decoded
 
   std::string operator[](const std::string& key) const {
@@ -44,6 +44,14 @@ std::span<const Route> image_routes();  // with the whole path; {t} token of an 
 // Whether the discovery config of the environment can be made, and fits into an image. errors: invalid
 Result<> check_image(const Api& api, const InfraEnvRecord& record);
 
+// Files of a cluster, and those of them that give access to it.
+bool is_cluster_file(std::string_view name);
+bool is_credential_file(std::string_view name);
+Error missing_file(std::string_view name);
+
+// The URL of the image, without a token.
+std::string image_url(const Api& api, std::string_view infra_env);
+
 // Files of a discovery environment that are not images.
 inline bool is_infra_env_file(std::string_view name) { return name == "discovery.ign" || name == "ipxe-script"; }
 
@@ -58,6 +66,24 @@ Result<std::shared_ptr<const HostRecord>> host_of(const World& world, const std:
 
 Answer cluster_answer(Api& api, int status, const std::string& id);
 Answer host_answer(Api& api, int status, const std::string& key);
+
+// errors: conflict: the cluster is being installed, or is installed
+Result<> check_may_change(const ClusterRecord& record);
+
+EventRecord update_event(const ClusterRecord& record, std::string_view what);
+
+// Runs a command on a copy of the cluster.
+template <class Change>
+Result<> change_cluster(Api& api, const std::string& id, const Change& change) {
+  return api.core.run([&](Edit& edit) -> Result<> {
+    ClusterRecord record = *TRY(cluster_of(edit.world(), id));
+    TRY(change(edit, record));
+    record.updated = edit.now();
+    edit.put(std::move(record));
+    edit.touch_cluster(id);
+    return Ok{};
+  });
+}
 
 // The body as an object. errors: invalid
 Result<JsonObject> body_object(const Call& call);
@@ -84,6 +110,7 @@ SLIPWAY_HANDLER(list_hosts_of_cluster);
 SLIPWAY_HANDLER(install_cluster);
 SLIPWAY_HANDLER(cancel_cluster);
 SLIPWAY_HANDLER(reset_cluster);
+SLIPWAY_HANDLER(import_cluster);
 SLIPWAY_HANDLER(add_hosts_to_cluster);
 SLIPWAY_HANDLER(complete_installation);
 SLIPWAY_HANDLER(put_cluster_progress);
@@ -97,6 +124,13 @@ SLIPWAY_HANDLER(put_ui_settings);
 SLIPWAY_HANDLER(get_cluster_file);
 SLIPWAY_HANDLER(get_credential_file);
 SLIPWAY_HANDLER(get_credentials);
+SLIPWAY_HANDLER(get_cluster_file_url);
+SLIPWAY_HANDLER(get_credential_file_url);
+SLIPWAY_HANDLER(list_manifests);
+SLIPWAY_HANDLER(get_manifest);
+SLIPWAY_HANDLER(create_manifest);
+SLIPWAY_HANDLER(update_manifest);
+SLIPWAY_HANDLER(delete_manifest);
 SLIPWAY_HANDLER(get_logs);
 SLIPWAY_HANDLER(post_logs);
 SLIPWAY_HANDLER(put_cluster_logs_progress);
@@ -104,6 +138,8 @@ SLIPWAY_HANDLER(get_operators);
 SLIPWAY_HANDLER(put_operators);
 SLIPWAY_HANDLER(post_ingress_certificate);
 SLIPWAY_HANDLER(get_default_config);
+SLIPWAY_HANDLER(get_hardware_requirements);
+SLIPWAY_HANDLER(get_platforms);
 // discovery environments
 SLIPWAY_HANDLER(create_infra_env);
 SLIPWAY_HANDLER(list_infra_envs);
@@ -127,6 +163,7 @@ SLIPWAY_HANDLER(delete_host);
 SLIPWAY_HANDLER(bind_host);
 SLIPWAY_HANDLER(unbind_host);
 SLIPWAY_HANDLER(install_host);
+SLIPWAY_HANDLER(reset_host);
 SLIPWAY_HANDLER(reset_host_validation);
 SLIPWAY_HANDLER(update_installer_args);
 SLIPWAY_HANDLER(get_host_ignition);
@@ -143,6 +180,7 @@ SLIPWAY_HANDLER(list_events);
 SLIPWAY_HANDLER(stream_events);
 SLIPWAY_HANDLER(get_component_versions);
 SLIPWAY_HANDLER(get_openshift_versions);
+SLIPWAY_HANDLER(get_empty_list);
 SLIPWAY_HANDLER(create_token);
 SLIPWAY_HANDLER(list_tokens);
 SLIPWAY_HANDLER(delete_token);

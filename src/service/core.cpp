@@ -103,6 +103,14 @@ Result<std::optional<std::string>> Core::file(const std::string& owner, const st
   return store_.with_lock([&](Store& store) { return store.file(owner, name); });
 }
 
+Result<std::map<std::string, std::string>> Core::files(const std::string& owner) {
+  return store_.with_lock([&](Store& store) -> Result<std::map<std::string, std::string>> {
+    std::map<std::string, std::string> found;
+    for (const std::string& name : TRY(store.files(owner))) found[name] = TRY(store.file(owner, name)).value_or("");
+    return found;
+  });
+}
+
 void Core::run_loop(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const std::uint64_t seen = wakeup_.count();
@@ -205,11 +213,14 @@ void Core::start_preparations() {
 }
 
 void Core::prepare(const std::string& cluster, const std::stop_token& stop) {
-  const InstallationRequest request = look([&](const World& world) -> InstallationRequest {
-    return {look_up(world.clusters, cluster), world.hosts_of_cluster(cluster)};
+  InstallationRequest request = look([&](const World& world) -> InstallationRequest {
+    return {.cluster = look_up(world.clusters, cluster), .hosts = world.hosts_of_cluster(cluster)};
   });
   if (request.cluster) {
-    const Result<InstallationFiles> made = installation_.make(request, stop);
+    const Result<InstallationFiles> made = [&]() -> Result<InstallationFiles> {
+      request.manifests = TRY(files(manifests_of(cluster)));
+      return installation_.make(request, stop);
+    }();
     const WallTime began = request.cluster->reports.preparation_began;
     (void)run([&](Edit& edit) -> Result<> {
       const auto old = look_up(edit.world().clusters, cluster);

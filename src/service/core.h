@@ -63,6 +63,7 @@ class Core {
   // Blocks on the disk.
   Result<EventPage> events(const EventQuery& query);
   Result<std::optional<std::string>> file(const std::string& owner, const std::string& name);
+  Result<std::map<std::string, std::string>> files(const std::string& owner);  // contents by name
 
  private:
   struct Waiting {

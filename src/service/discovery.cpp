@@ -1,6 +1,7 @@
 #include "service/discovery.h"
 
 #include "data/data.h"
+#include "ignition/data_url.h"
 #include "ignition/make.h"
 #include "ignition/merge.h"
 #include "ignition/parse.h"
@@ -82,6 +83,16 @@ Result<std::string> discovery_ignition(const InfraEnvRecord& record, const Disco
 
 ignition::File name_file(const HostRecord& record) {
   return ignition::make_file("/etc/hostname", record.host.hostname() + "\n", 0644);
+}
+
+std::string pointer_ignition(const assist::Cluster& cluster, std::string_view token) {
+  ignition::Config config;
+  config.ignition.version = ignition::Version::v3_2;
+  ignition::Resource source = ignition::make_reference(cluster.ignition_url);
+  if (!token.empty()) source.http_headers.push_back({.name = "Authorization", .value = fmt::format("Bearer {}", token)});
+  config.ignition.config.merge.push_back(std::move(source));
+  config.ignition.security.tls.certificate_authorities.push_back({.source = ignition::encode_data_url(cluster.ignition_authority)});
+  return emit_json(ignition::to_json(config), JsonStyle::compact);
 }
 
 Result<std::string> host_ignition(const HostRecord& record, std::string_view base, const JsonObject& settings) {

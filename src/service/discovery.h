@@ -26,6 +26,11 @@ Result<std::string> discovery_ignition(const InfraEnvRecord& record, const Disco
 // The file with the name of the host.
 ignition::File name_file(const HostRecord& record);
 
+// The base of that config for a host that joins a cluster which was installed elsewhere: where the rest of it is.
+//
+//   token  for that server; empty: none is needed
+std::string pointer_ignition(const assist::Cluster& cluster, std::string_view token);
+
 // The config of the installed system: that of the role, with the name of the host and the user's own config merged over it.
 //
 //   base      master.ign or worker.ign

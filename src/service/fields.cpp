@@ -1,5 +1,6 @@
 #include "service/fields.h"
 
+#include "base/digest.h"
 #include "base/findings.h"
 #include "base/text.h"
 #include "config/pull_secret.h"
@@ -37,14 +38,30 @@ constexpr std::array of_cluster = {
     Field{"machine_networks", networks},
     Field{"cluster_networks", cluster_networks},
     Field{"service_networks", networks},
+    Field{"machine_network_cidr", network},
+    Field{"cluster_network_cidr", network},
+    Field{"cluster_network_host_prefix", prefix},
+    Field{"service_network_cidr", network},
+    Field{"platform", platform},
     Field{"user_managed_networking", flag},
-    Field{"network_type", text},
+    Field{"network_type", choice, "OVNKubernetes|OpenShiftSDN|CiscoACI|Cilium|Calico|None"},
+    Field{"vip_dhcp_allocation", never},
+    Field{"schedulable_masters", never},
+    Field{"api_vip_dns_name", host_name},
+    Field{"ignition_endpoint", endpoint},
     Field{"http_proxy", proxy_url},
     Field{"https_proxy", proxy_url},
     Field{"no_proxy", text},
     Field{"additional_ntp_source", text},
     Field{"hyperthreading", constant, "all"},
     Field{"tags", text},
+};
+
+constexpr std::array of_import = {
+    Field{"name", name},
+    Field{"api_vip_dnsname", host_name},
+    Field{"openshift_cluster_id", id},
+    Field{"openshift_version", text},
 };
 
 constexpr std::array of_infra_env = {
@@ -67,6 +84,7 @@ constexpr std::array of_host = {
     Field{"host_name", text},
     Field{"disks_selected_config", list},
     Field{"node_labels", labels},
+    Field{"ignition_endpoint_token", text},
 };
 
 bool is_label(std::string_view label) {
@@ -75,6 +93,13 @@ bool is_label(std::string_view label) {
 }
 
 bool is_domain(std::string_view text) { return text.size() <= 253 && std::ranges::all_of(split(text, '.'), is_label); }
+
+std::string problem_of_network(std::string_view value) {
+  const Result<net::Cidr> cidr = net::parse_cidr(value);
+  if (!cidr.ok()) return fmt::format("'{}' is no network (like 192.168.126.0/24)", value);
+  if (!cidr->has_host_bits()) return "";
+  return fmt::format("{} has host bits (use {}/{})", value, net::to_string(cidr->network()), cidr->prefix);
+}
 
 // Why the value is not allowed; "" if it is.
 std::string problem_of_items(const Json& value, FieldKind kind) {
@@ -89,14 +114,12 @@ std::string problem_of_items(const Json& value, FieldKind kind) {
       const std::string ip = text_of(item, {"ip"});
       if (!net::parse_ip(ip).ok()) return fmt::format("'{}' is no IP address", to_utf8(ip));
     } else {
-      const std::string text = text_of(item, {"cidr"});
-      const Result<net::Cidr> cidr = net::parse_cidr(text);
-      if (!cidr.ok()) return fmt::format("'{}' is no network (like 192.168.126.0/24)", to_utf8(text));
-      if (cidr->has_host_bits())
-        return fmt::format("{} has host bits (use {}/{})", text, net::to_string(cidr->network()), cidr->prefix);
-      const int prefix = integer_of(item, {"host_prefix"});
-      if (kind == cluster_networks && (prefix < cidr->prefix || prefix > cidr->bits() - 2)) {
-        return fmt::format("host_prefix must be between {} and {}, is {}", cidr->prefix, cidr->bits() - 2, prefix);
+      const std::string text = to_utf8(text_of(item, {"cidr"}));
+      if (std::string problem = problem_of_network(text); !problem.empty()) return problem;
+      const net::Cidr cidr = net::parse_cidr(text).value();
+      const int host_prefix = integer_of(item, {"host_prefix"});
+      if (kind == cluster_networks && (host_prefix < cidr.prefix || host_prefix > cidr.bits() - 2)) {
+        return fmt::format("host_prefix must be between {} and {}, is {}", cidr.prefix, cidr.bits() - 2, host_prefix);
       }
     }
   }
@@ -125,6 +148,37 @@ std::string problem_of_proxy(const Json& value) {
   return "";
 }
 
+std::string problem_of_platform(const Json& value) {
+  if (!value.is_object()) return fmt::format("must be an object, is {}", kind_name(value));
+  for (const auto& member : value.get_object()) {
+    if (member.key() != "type" && !member.value().is_null())
+      return fmt::format("{} is not supported", to_utf8(std::string_view(member.key())));
+  }
+  const std::string type = text_of(value, {"type"});
+  return type == "baremetal" || type == "none" ? "" : fmt::format("type '{}' is not supported (use baremetal or none)", to_utf8(type));
+}
+
+std::string problem_of_endpoint(const Json& value) {
+  if (!value.is_object()) return fmt::format("must be an object, is {}", kind_name(value));
+  for (const auto& member : value.get_object()) {
+    if (member.value().is_null()) continue;
+    const std::string_view key = member.key();
+    const auto* text = member.value().if_string();
+    if (!text) return fmt::format("{} must be a string, is {}", to_utf8(key), kind_name(member.value()));
+    if (key == "url") {
+      const bool is_https = text->starts_with("https://") && text->size() <= longest_text && net::parse_url(*text).ok();
+      if (!text->empty() && !is_https) return "url must be like https://api-int.demo.example.com:22623/config/worker";
+    } else if (key == "ca_certificate") {
+      const Result<std::string> pem = base64_decode(*text);
+      if (!text->empty() && !(pem.ok() && net::parse_certificates(pem.value()).ok()))
+        return "ca_certificate must have certificates in PEM, in base64";
+    } else {
+      return fmt::format("{} is not supported (use url and ca_certificate)", to_utf8(key));
+    }
+  }
+  return "";
+}
+
 std::string problem_of_text(std::string_view value, const Field& field) {
   const std::size_t longest = field.kind == json_text || field.kind == authorities ? longest_document : longest_text;
   if (value.size() > longest) return fmt::format("has {} bytes, at most {} are allowed", value.size(), longest);
@@ -138,6 +192,14 @@ std::string problem_of_text(std::string_view value, const Field& field) {
     case id: return value.empty() || is_uuid(value) ? "" : fmt::format("'{}' is no UUID", value);
     case proxy_url: return problem_of_proxy_text(value, true);
     case constant: return value == field.only ? "" : fmt::format("'{}' is not supported (use {})", value, field.only);
+    case choice: {
+      const auto choices = split(field.only, '|');
+      if (std::ranges::find(choices, value) != choices.end()) return "";
+      return fmt::format("'{}' is not one of {}", value, join({choices.begin(), choices.end()}, ", "));
+    }
+    case network: return value.empty() ? "" : problem_of_network(value);
+    case host_name:
+      return value.empty() || is_domain(value) || net::parse_ip(value).ok() ? "" : fmt::format("'{}' is no host name or address", value);
     case authorities: {
       if (value.empty()) return "";
       const Result<std::vector<net::CertificateInfo>> read = net::parse_certificates(value);
@@ -156,6 +218,15 @@ std::string problem_of_text(std::string_view value, const Field& field) {
 std::string problem_of(const Json& value, const Field& field) {
   switch (field.kind) {
     case flag: return value.is_bool() ? "" : fmt::format("must be a boolean, is {}", kind_name(value));
+    case never:
+      if (!value.is_bool()) return fmt::format("must be a boolean, is {}", kind_name(value));
+      return value.get_bool() ? "true is not supported" : "";
+    case prefix: {
+      const std::int64_t* number = value.if_int64();
+      return number && *number >= 0 && *number <= 128 ? "" : "must be a number from 0 to 128";
+    }
+    case platform: return problem_of_platform(value);
+    case endpoint: return problem_of_endpoint(value);
     case count: {
       const std::int64_t* number = value.if_int64();
       if (!number) return fmt::format("must be a number, is {}", kind_name(value));
@@ -276,6 +347,7 @@ Result<JsonObject> read_fields(std::string_view body, std::span<const Field> fie
 }
 
 std::span<const Field> cluster_fields() { return of_cluster; }
+std::span<const Field> import_fields() { return of_import; }
 std::span<const Field> infra_env_fields() { return of_infra_env; }
 std::span<const Field> host_fields() { return of_host; }
 

@@ -15,6 +15,7 @@ enum class FieldKind : std::uint8_t {
   pull_secret,  // logins of registries; never shown
   name,         // of a cluster or an environment
   domain,       // "example.com"
+  host_name,    // "api.demo.example.com", or an address
   flag,
   count,  // of masters: 1 or 3
   id,     // a UUID; "" removes
@@ -26,6 +27,12 @@ enum class FieldKind : std::uint8_t {
   cluster_networks,  // [{"cidr": "10.128.0.0/14", "host_prefix": 23}]
   labels,            // [{"key": "a", "value": "b"}]
   constant,          // only the value that `only` names
+  choice,            // one of the values that `only` names, separated by '|'
+  never,             // a flag that clients send and that cannot be true
+  prefix,            // length of a network's prefix
+  network,           // "10.128.0.0/14"; "" for none
+  platform,          // {"type": "baremetal"} or {"type": "none"}
+  endpoint,          // {"url": URL, "ca_certificate": PEM in base64}
   authorities,       // certificates, PEM
   static_networks,   // static_network.h
   proxy_url,         // of a proxy; it may have a login, which is never shown
@@ -48,6 +55,7 @@ Result<Json> parse_part(std::string_view text, std::string_view name);
 Result<JsonObject> read_fields(std::string_view body, std::span<const Field> fields, std::string_view what);
 
 std::span<const Field> cluster_fields();
+std::span<const Field> import_fields();  // of a cluster that exists
 std::span<const Field> infra_env_fields();
 std::span<const Field> host_fields();
 

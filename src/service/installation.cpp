@@ -79,6 +79,8 @@ constexpr std::array file_names = {
 
 }  // namespace
 
+std::string manifests_of(std::string_view cluster) { return fmt::format("{}/manifests", cluster); }
+
 Json install_config(const ClusterRecord& cluster, const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
   const auto workers = std::ranges::count_if(hosts, [](const auto& each) { return each->host.effective_role() == Role::worker; });
   JsonArray machine_networks, cluster_networks;
@@ -126,14 +128,19 @@ Result<InstallationFiles> SlipwayInstallation::make(const InstallationRequest& r
   const sys::TempDir folder = TRY(sys::TempDir::make("assisted-installation"));
   const Json config = install_config(*request.cluster, request.hosts);
   TRY(environment_.files.write(folder.path() + "/install-config.yaml", emit_json(config, JsonStyle::pretty), 0600));
-  std::vector<std::string> argv = {program_, "create", "ignition-configs", "--dir", folder.path(), "--key-type", "ecdsa"};
   std::string release = text_of(request.cluster->settings, {"ocp_release_image"});
   if (release.empty()) release = release_;
-  if (!release.empty()) argv.insert(argv.end(), {"--release", release});
-  const sys::Output output = TRY(environment_.runner.run(context, {.argv = argv, .limit = std::chrono::minutes(8)}));
-  if (output.status != 0) {
+  const auto create = [&](const char* what) -> Result<> {
+    std::vector<std::string> argv = {program_, "create", what, "--dir", folder.path(), "--key-type", "ecdsa"};
+    if (!release.empty()) argv.insert(argv.end(), {"--release", release});
+    const sys::Output output = TRY(environment_.runner.run(context, {.argv = argv, .limit = std::chrono::minutes(8)}));
+    if (output.status == 0) return Ok{};
     return error(Code::invalid, "the Ignition configs cannot be generated: {}", output.err.empty() ? output.out : output.err);
-  }
+  };
+  if (!request.manifests.empty()) TRY(create("manifests"));
+  for (const auto& [path, content] : request.manifests)
+    TRY(environment_.files.write(fmt::format("{}/{}", folder.path(), path), content, 0600));
+  TRY(create("ignition-configs"));
   InstallationFiles made = TRY(read_asset_directory(environment_.files, folder.path()));
   made[install_config_file] = emit_json(shown_install_config(config), JsonStyle::pretty);
   return made;

@@ -14,7 +14,11 @@ namespace slipway::service {
 struct InstallationRequest {
   std::shared_ptr<const ClusterRecord> cluster;
   std::vector<std::shared_ptr<const HostRecord>> hosts;
+  std::map<std::string, std::string> manifests{};  // of users, by path: "openshift/99-worker.yaml"
 };
+
+// The owner of the files with the manifests of users.
+std::string manifests_of(std::string_view cluster);
 
 // By the names of the API: "bootstrap.ign", "master.ign", "worker.ign", "kubeconfig", "kubeadmin-password", "metadata.json",
 // "install-config.yaml". Secrets are among them.
@@ -35,7 +39,8 @@ class Installation {
   virtual Result<InstallationFiles> make(const InstallationRequest& request, std::stop_token stop) = 0;
 };
 
-// Runs `slipway create ignition-configs`, which generates the files from an install-config and a release.
+// Runs `slipway create ignition-configs`, which generates the files from an install-config and a release. If users have added
+// manifests, it first runs `slipway create manifests`, and adds or replaces files.
 class SlipwayInstallation final : public Installation {
  public:
   // program  path of slipway

@@ -1,6 +1,7 @@
 #include "service/records.h"
 
 #include "assist/replies.h"
+#include "base/digest.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
@@ -68,8 +69,9 @@ void each_network(const JsonObject& settings, std::string_view key, const Add& a
   }
 }
 
-constexpr std::array<std::string_view, 6> kinds = {"admin", "user", "agent", "host", "controller", "image"};
+constexpr std::array<std::string_view, 7> kinds = {"admin", "user", "agent", "host", "controller", "image", "file"};
 constexpr std::array<std::string_view, 4> severities = {"info", "warning", "error", "critical"};
+constexpr int port_of_configs = 22623;  // of the machine-config-server
 
 }  // namespace
 
@@ -81,6 +83,8 @@ const JsonArray& list_in(const JsonObject& object, std::string_view key) {
 
 std::string host_key(std::string_view infra_env, std::string_view host) { return fmt::format("{}/{}", infra_env, host); }
 std::string HostRecord::table_key() const { return host_key(host.infra_env, host.id); }
+
+bool is_imported(const ClusterRecord& record) { return record.settings.contains("api_vip_dns_name"); }
 
 std::string_view to_string(TokenKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
 std::optional<TokenKind> find_token_kind(std::string_view name) {
@@ -113,6 +117,11 @@ void apply_settings(assist::Cluster& cluster, const JsonObject& settings) {
     if (!trim(each).empty()) cluster.time_servers.emplace_back(trim(each));
   }
   cluster.has_pull_secret = !text_of(settings, {"pull_secret"}).empty();
+  cluster.ignition_url = text_of(settings, {"ignition_endpoint", "url"});
+  if (const std::string api = text_of(settings, {"api_vip_dns_name"}); !api.empty() && cluster.ignition_url.empty())
+    cluster.ignition_url = fmt::format("https://{}/config/worker", net::host_and_port(api, port_of_configs));
+  const Result<std::string> authority = base64_decode(text_of(settings, {"ignition_endpoint", "ca_certificate"}));
+  cluster.ignition_authority = authority.ok() ? authority.value() : "";
 }
 
 Json to_json(const InfraEnvRecord& record) {
@@ -304,6 +313,7 @@ Json to_json(const TokenRecord& record) {
           {"cluster", record.cluster},
           {"infra_env", record.infra_env},
           {"host", record.host},
+          {"file", record.file},
           {"issued", number_of(record.issued)},
           {"expires", number_of(record.expires)}};
 }
@@ -317,6 +327,7 @@ Result<TokenRecord> parse_token(const Json& value) {
   record.cluster = text_of(value, {"cluster"});
   record.infra_env = text_of(value, {"infra_env"});
   record.host = text_of(value, {"host"});
+  record.file = text_of(value, {"file"});
   record.issued = time_of(value, "issued");
   record.expires = time_of(value, "expires");
   return record;

@@ -48,6 +48,9 @@ struct ClusterRecord {
   std::map<std::string, std::set<std::string>> groups{};  // assist::majority_group() by machine network
 };
 
+// Whether the cluster was installed elsewhere.
+bool is_imported(const ClusterRecord& record);
+
 struct HostRecord {
   assist::Host host{};  // as the rules see it
   std::string status_info{};
@@ -59,7 +62,8 @@ struct HostRecord {
   std::map<std::string, Json> outputs{};  // of steps, by type
   std::string progress_info{};
   WallTime stage_started{};
-  JsonObject overrides{};  // "ignition": a config, "installer_args": a list, "node_labels": an object
+  // "ignition": a config, "installer_args": a list, "node_labels": an object, "ignition_token": a secret of an imported cluster
+  JsonObject overrides{};
   std::string logs_state{};
   WallTime logs_collected{};
   std::map<std::string, std::string> outcomes{};  // of validations, by ID
@@ -82,6 +86,7 @@ enum class TokenKind : std::uint8_t {
   host,        // one host
   controller,  // reports of one cluster
   image,       // downloads the image of one discovery environment, in a URL
+  file,        // downloads one file of a cluster, in a URL
 };
 std::string_view to_string(TokenKind kind);
 std::optional<TokenKind> find_token_kind(std::string_view name);
@@ -91,6 +96,7 @@ struct TokenRecord {
   std::string digest{};  // SHA-256 of the token: the token itself is not kept
   TokenKind kind = TokenKind::user;
   std::string cluster{}, infra_env{}, host{};
+  std::string file{};  // its name
   WallTime issued{}, expires{};
 
   bool operator==(const TokenRecord&) const = default;

@@ -8,6 +8,8 @@ namespace {
 
 constexpr Audience users = {.user = true};
 constexpr Audience users_and_hosts = {.user = true, .host = true, .controller = true};
+constexpr Audience users_and_files = {.user = true, .file = true};
+constexpr Audience all_of_files = {.user = true, .host = true, .controller = true, .file = true};
 constexpr Audience images = {.image = true};
 constexpr Audience users_and_images = {.user = true, .image = true};
 constexpr Audience agents = {.agent = true};
@@ -22,6 +24,7 @@ constexpr std::array all = {
     Route{"POST", "/clusters", administrators, create_cluster},
     Route{"GET", "/clusters", users, list_clusters},
     Route{"GET", "/clusters/default-config", users, get_default_config},
+    Route{"POST", "/clusters/import", administrators, import_cluster},
     Route{"GET", "/clusters/{c}", users_and_hosts, get_cluster},
     Route{"PATCH", "/clusters/{c}", users, update_cluster},
     Route{"DELETE", "/clusters/{c}", users, delete_cluster},
@@ -40,8 +43,17 @@ constexpr std::array all = {
     Route{"PUT", "/clusters/{c}/ignored-validations", users, put_ignored_validations},
     Route{"GET", "/clusters/{c}/ui-settings", users, get_ui_settings},
     Route{"PUT", "/clusters/{c}/ui-settings", users, put_ui_settings},
-    Route{"GET", "/clusters/{c}/downloads/files", users_and_hosts, get_cluster_file},
-    Route{"GET", "/clusters/{c}/downloads/credentials", users, get_credential_file},
+    Route{"GET", "/clusters/{c}/manifests", users, list_manifests},
+    Route{"POST", "/clusters/{c}/manifests", users, create_manifest},
+    Route{"PATCH", "/clusters/{c}/manifests", users, update_manifest},
+    Route{"DELETE", "/clusters/{c}/manifests", users, delete_manifest},
+    Route{"GET", "/clusters/{c}/manifests/files", users, get_manifest},
+    Route{"GET", "/clusters/{c}/preflight-requirements", users, get_hardware_requirements},
+    Route{"GET", "/clusters/{c}/supported-platforms", users, get_platforms},
+    Route{"GET", "/clusters/{c}/downloads/files", all_of_files, get_cluster_file},
+    Route{"GET", "/clusters/{c}/downloads/files-presigned", users, get_cluster_file_url},
+    Route{"GET", "/clusters/{c}/downloads/credentials", users_and_files, get_credential_file},
+    Route{"GET", "/clusters/{c}/downloads/credentials-presigned", users, get_credential_file_url},
     Route{"GET", "/clusters/{c}/credentials", users, get_credentials},
     Route{"GET", "/clusters/{c}/logs", users, get_logs},
     Route{"POST", "/clusters/{c}/logs", hosts_and_controllers, post_logs},
@@ -68,6 +80,7 @@ constexpr std::array all = {
     Route{"POST", "/infra-envs/{i}/hosts/{h}/actions/bind", users, bind_host},
     Route{"POST", "/infra-envs/{i}/hosts/{h}/actions/unbind", users, unbind_host},
     Route{"POST", "/infra-envs/{i}/hosts/{h}/actions/install", users, install_host},
+    Route{"POST", "/infra-envs/{i}/hosts/{h}/actions/reset", users, reset_host},
     Route{"PATCH", "/infra-envs/{i}/hosts/{h}/actions/reset-validation/{n}", users, reset_host_validation},
     Route{"PATCH", "/infra-envs/{i}/hosts/{h}/installer-args", users, update_installer_args},
     Route{"GET", "/infra-envs/{i}/hosts/{h}/ignition", users, get_host_ignition},
@@ -83,6 +96,10 @@ constexpr std::array all = {
     Route{"GET", "/events/stream", users, stream_events},
     Route{"GET", "/component-versions", everyone, get_component_versions},
     Route{"GET", "/openshift-versions", everyone, get_openshift_versions},
+    Route{"GET", "/release-sources", everyone, get_empty_list},
+    Route{"GET", "/domains", everyone, get_empty_list},
+    Route{"GET", "/supported-operators", everyone, get_empty_list},
+    Route{"GET", "/operators/bundles", everyone, get_empty_list},
     Route{"POST", "/tokens", administrators, create_token},
     Route{"GET", "/tokens", administrators, list_tokens},
     Route{"DELETE", "/tokens/{n}", administrators, delete_token},

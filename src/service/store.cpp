@@ -85,7 +85,7 @@ Result<> Store::write(Edit& edit) {
     }
     for (const FileChange& file : edit.files()) {
       if (file.is_removal) {
-        TRY(database_.run("DELETE FROM file WHERE owner = ?", {file.owner}));
+        TRY(database_.run("DELETE FROM file WHERE owner = ?1 AND (?2 = '' OR name = ?2)", {file.owner, file.name}));
       } else {
         TRY(database_.run("INSERT OR REPLACE INTO file (owner, name, content) VALUES (?, ?, ?)",
                           {file.owner, file.name, Bytes{file.content}}));

@@ -46,6 +46,49 @@ JsonArray host_networks(const std::vector<std::shared_ptr<const HostRecord>>& ho
   return all;
 }
 
+// What hosts say of an address: one that found it in use is right.
+std::string_view verification_of(const net::IpAddress& address, const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
+  std::string_view found = "unverified";
+  for (const auto& record : hosts) {
+    const auto& checked = record->host.checks.address_is_free;
+    const auto is_free = checked.find(net::to_string(address));
+    if (is_free == checked.end()) continue;
+    if (!is_free->second) return "failed";
+    found = "succeeded";
+  }
+  return found;
+}
+
+JsonArray addresses_view(const std::string& cluster, const std::vector<net::IpAddress>& addresses,
+                         const std::vector<std::shared_ptr<const HostRecord>>& hosts) {
+  JsonArray all;
+  for (const net::IpAddress& each : addresses) {
+    all.push_back(Json{{"cluster_id", cluster}, {"ip", net::to_string(each)}, {"verification", verification_of(each, hosts)}});
+  }
+  return all;
+}
+
+// Networks, and for older clients the first one of each kind in a field of its own.
+void add_networks(JsonObject& view, const assist::Cluster& cluster) {
+  JsonArray of_machines, of_pods, of_services;
+  for (const net::Cidr& each : cluster.machine_networks)
+    of_machines.push_back(Json{{"cluster_id", cluster.id}, {"cidr", net::to_string(each)}});
+  for (const assist::Network& each : cluster.cluster_networks) {
+    of_pods.push_back(Json{{"cluster_id", cluster.id}, {"cidr", net::to_string(each.cidr)}, {"host_prefix", each.host_prefix}});
+  }
+  for (const net::Cidr& each : cluster.service_networks)
+    of_services.push_back(Json{{"cluster_id", cluster.id}, {"cidr", net::to_string(each)}});
+  if (!cluster.machine_networks.empty()) view["machine_network_cidr"] = net::to_string(cluster.machine_networks.front());
+  if (!cluster.cluster_networks.empty()) {
+    view["cluster_network_cidr"] = net::to_string(cluster.cluster_networks.front().cidr);
+    view["cluster_network_host_prefix"] = cluster.cluster_networks.front().host_prefix;
+  }
+  if (!cluster.service_networks.empty()) view["service_network_cidr"] = net::to_string(cluster.service_networks.front());
+  view["machine_networks"] = std::move(of_machines);
+  view["cluster_networks"] = std::move(of_pods);
+  view["service_networks"] = std::move(of_services);
+}
+
 Json inventory_view(const assist::Host& host, bool is_single_node) {
   const assist::Requirements needed = assist::requirements_of(host.effective_role(), is_single_node);
   Json inventory = assist::to_json(*host.inventory);
@@ -86,6 +129,7 @@ Json view_of(const InfraEnvRecord& record) {
   if (const Json* networks = record.settings.if_contains("static_network_config"))
     view["static_network_config"] = compact(*networks);
   view.erase("cluster_id");
+  view.erase("image_type");  // the name in requests; it is `type` here
   if (!record.cluster.empty()) view["cluster_id"] = record.cluster;
   return view;
 }
@@ -141,17 +185,25 @@ Json view_of(const ClusterRecord& record, const std::vector<std::shared_ptr<cons
   view["cpu_architecture"] = "x86_64";
   // The only node has the addresses, as in clusters with load balancers of the user.
   view["user_managed_networking"] = !cluster.manages_addresses || cluster.control_plane_count == 1;
-  JsonArray machine_networks;
-  for (const net::Cidr& each : cluster.machine_networks) {
-    machine_networks.push_back(Json{{"cluster_id", cluster.id}, {"cidr", net::to_string(each)}});
-  }
-  view["machine_networks"] = std::move(machine_networks);
+  view["platform"] = Json{{"type", cluster.manages_addresses ? "baremetal" : "none"}};
+  view["hyperthreading"] = "all";
+  view["vip_dhcp_allocation"] = false;
+  view["schedulable_masters"] = false;
+  view["schedulable_masters_forced_true"] =
+      std::ranges::none_of(hosts, [](const auto& each) { return each->host.effective_role() == assist::Role::worker; });
+  JsonObject image;
+  if (const std::string key = text_of(record.settings, {"ssh_public_key"}); !key.empty()) image["ssh_public_key"] = key;
+  view["image_info"] = std::move(image);
+  view["imported"] = is_imported(record);
+  view["api_vips"] = addresses_view(cluster.id, cluster.api_addresses, hosts);
+  view["ingress_vips"] = addresses_view(cluster.id, cluster.ingress_addresses, hosts);
+  add_networks(view, cluster);
   view["host_networks"] = host_networks(hosts);
   view["progress"] = Json{{"total_percentage", progress.total},
                           {"preparing_for_installation_stage_percentage", progress.preparing},
                           {"installing_stage_percentage", progress.installing},
-                          {"finalizing_stage_percentage", progress.finalizing},
-                          {"finalizing_stage", record.finalizing_stage}};
+                          {"finalizing_stage_percentage", progress.finalizing}};
+  if (!record.finalizing_stage.empty()) view["progress"].as_object()["finalizing_stage"] = record.finalizing_stage;
   add_time(view["progress"].as_object(), "finalizing_stage_started_at", record.finalizing_stage_since);
   view["validations_info"] = compact(assist::to_json(record.validations));
   JsonObject groups;
@@ -236,13 +288,16 @@ Json view_of(const HostRecord& record, const ClusterRecord* cluster, WallTime ch
       JsonObject progress = {{"current_stage", assist::to_string(*host.stage)},
                              {"progress_info", record.progress_info},
                              {"installation_percentage", assist::percent_of(placement, *host.stage)}};
-      add_time(progress, "stage_started_at", record.stage_started);
-      add_time(progress, "stage_updated_at", host.stage_since);
+      for (JsonObject* each : {&progress, &view}) {
+        add_time(*each, "stage_started_at", record.stage_started);
+        add_time(*each, "stage_updated_at", host.stage_since);
+      }
       view["progress"] = std::move(progress);
     }
   }
   if (const Json* config = record.overrides.if_contains("ignition")) view["ignition_config_overrides"] = compact(*config);
   if (const Json* args = record.overrides.if_contains("installer_args")) view["installer_args"] = compact(*args);
+  view["ignition_endpoint_token_set"] = record.overrides.contains("ignition_token");
   if (const Json* labels = record.overrides.if_contains("node_labels")) view["node_labels"] = compact(*labels);
   return view;
 }
@@ -268,6 +323,7 @@ Json view_of(const TokenRecord& record) {
   if (!record.cluster.empty()) view["cluster_id"] = record.cluster;
   if (!record.infra_env.empty()) view["infra_env_id"] = record.infra_env;
   if (!record.host.empty()) view["host_id"] = record.host;
+  if (!record.file.empty()) view["file_name"] = record.file;
   return view;
 }
 

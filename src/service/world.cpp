@@ -74,6 +74,9 @@ void Edit::remove(Kind kind, const std::string& key) {
 void Edit::put_file(std::string owner, std::string name, std::string content) {
   files_.push_back({std::move(owner), std::move(name), std::move(content)});
 }
+void Edit::remove_file(std::string owner, std::string name) {
+  files_.push_back({.owner = std::move(owner), .name = std::move(name), .is_removal = true});
+}
 void Edit::remove_files(std::string owner) { files_.push_back({.owner = std::move(owner), .name = "", .is_removal = true}); }
 
 void Edit::touch(const HostRecord& record) {

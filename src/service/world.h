@@ -61,6 +61,7 @@ class Edit {
   void put(TokenRecord record);
   void remove(Kind kind, const std::string& key);
   void put_file(std::string owner, std::string name, std::string content);
+  void remove_file(std::string owner, std::string name);
   void remove_files(std::string owner);
 
   // Something happened. Its time is now().

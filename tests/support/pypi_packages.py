@@ -12,7 +12,8 @@ LIMIT = 240
 
 
 def use_packages(requirements):
-    """Installs the packages of a requirements file unless that was done, and makes them importable."""
+    """Installs the packages of a requirements file unless that was done, and makes them importable. Returns the folder, which has their
+    programs in bin."""
     digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]
     folder = pathlib.Path(os.environ["SLIPWAY_BUILD"]) / "python" / digest
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -25,3 +26,4 @@ def use_packages(requirements):
                            check=True, timeout=LIMIT)
             (folder / "complete").touch()
     sys.path.append(str(next((folder / "lib").glob("python3*/site-packages"))))
+    return folder

@@ -1,6 +1,6 @@
 // The service, its hosts and a browser for specifications of the page.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,6 +119,34 @@ export async function inspect(page: Page, name: string) {
     await page.screenshot({ path: join(pictures, `${name}-${color}.png`) });
   }
   await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+// What docs/web.md says of each picture, by name.
+function captions(): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const line of readFileSync(join(source, 'docs/web.md'), 'utf8').split('\n')) {
+    const row = /^\| `([a-z-]+)` \| (.*) \|$/.exec(line);
+    if (row) found.set(row[1]!, row[2]!);
+  }
+  return found;
+}
+
+// docs/web.md lists the screens that were seen, and no others of this specification. Writes the page that shows all pictures.
+export function checkPictures(isOfThis: (name: string) => boolean) {
+  const known = captions();
+  expect([...known.keys()].filter(isOfThis).sort()).toEqual([...new Set(seen)].sort());
+  const taken = readdirSync(pictures);
+  const figures = [...known].flatMap(([name, caption]) =>
+    ['light', 'dark']
+      .map(color => `${name}-${color}.png`)
+      .filter(file => taken.includes(file))
+      .map(file => `<figure><img src="${file}" alt="${name}" loading="lazy"><figcaption>${caption} (${file})</figcaption></figure>`),
+  );
+  const style = 'body{font-family:sans-serif} img{max-width:100%;border:1px solid #888} figure{margin:2em 0}';
+  writeFileSync(
+    join(pictures, 'index.html'),
+    `<!doctype html><meta charset="utf-8"><title>Screens of slipway</title><style>${style}</style><h1>Screens of slipway</h1>\n${figures.join('\n')}\n`,
+  );
 }
 
 // Reaches an element by the Tab key alone, as a person without a mouse does.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inspect, openPage, startBrowser } from './lab.ts';
+import { checkPictures, inspect, openPage, startBrowser } from './lab.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'slipway-watch-'));
 const file = join(folder, 'events.jsonl');
@@ -50,6 +50,8 @@ test('the page follows an installation from before its begin to its end', async 
   await inspect(page, 'watch-installed');
   expect(errors).toEqual([]);
 });
+
+test('the documentation shows every screen', () => checkPictures(name => name.startsWith('watch')));
 
 test('pages of other sites get nothing', async () => {
   for (const [headers, status] of [[{ origin: 'http://example.com' }, 403], [{}, 200]] as const) {

@@ -33,6 +33,8 @@ class Refused(Exception):
 
 
 class Service:
+    address = "127.0.0.1"  # at which this process reaches the service
+
     def __init__(self, folder, *options, port=None, prefix=()):
         """prefix: a program that runs the service, for instance in another mount namespace"""
         self.folder, self.options, self.process, self.port = folder, options, None, port or free_port()
@@ -69,9 +71,9 @@ class Service:
 
     def connection(self, timeout=60):
         if self.plain:
-            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+            return http.client.HTTPConnection(self.address, self.port, timeout=timeout)
         context = ssl.create_default_context(cafile=self.folder / "tls/ca.crt")
-        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=context)
+        return http.client.HTTPSConnection(self.address, self.port, timeout=timeout, context=context)
 
     def raw(self, method, target, body=b"", headers=None):
         """Status, headers and body of an answer, whatever it is."""

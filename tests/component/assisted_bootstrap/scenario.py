@@ -97,16 +97,14 @@ def make_configs():
 
 
 class Service(assist_client.Service):
+    address = OWN
+
     def __init__(self):
         super().__init__(FOLDER / "state", "--address", OWN, "--slipway", str(FOLDER / "slipway"))
 
     def start(self):
         self.port = PORT
         super().start()
-
-    def connection(self, timeout=60):
-        context = ssl.create_default_context(cafile=self.folder / "tls/ca.crt")
-        return assist_client.http.client.HTTPSConnection(OWN, self.port, timeout=timeout, context=context)
 
 
 def show_units(host, **states):

@@ -5,7 +5,7 @@ export interface Progress {
   preparing_for_installation_stage_percentage: number;
   installing_stage_percentage: number;
   finalizing_stage_percentage: number;
-  finalizing_stage: string;
+  finalizing_stage?: string;
 }
 
 export interface Operator {
