@@ -62,7 +62,8 @@ const std::vector<Cloud>& clouds() {
        .status = ExitStatus::install_config,
        .sources = {{.file = "clouds.yaml", .override_variable = "OS_CLIENT_CONFIG_FILE"},
                    {.file = "~/.config/openstack/clouds.yaml"},
-                   {.file = "/etc/openstack/clouds.yaml"}},
+                   {.file = "/etc/openstack/clouds.yaml"},
+                   {.variables = {"OS_AUTH_URL"}}},
        .has = has_cloud,
        .entry_is = "cloud"},
   };

@@ -55,7 +55,7 @@ TEST_F(CloudCredentialsTest, ThatAreMissingAreToldWithAllThatWasTried) {
        {"GOOGLE_CREDENTIALS", "GCLOUD_KEYFILE_JSON", "/home/me/.gcp/osServiceAccount.json", "$GOOGLE_APPLICATION_CREDENTIALS"}},
       {"openstack",
        ExitStatus::install_config,
-       {"clouds.yaml, cloud openstack (or $OS_CLIENT_CONFIG_FILE)", "/etc/openstack/clouds.yaml"}},
+       {"clouds.yaml, cloud openstack (or $OS_CLIENT_CONFIG_FILE)", "/etc/openstack/clouds.yaml", "OS_AUTH_URL"}},
   };
   for (const Case& c : cases) {
     status = 0;

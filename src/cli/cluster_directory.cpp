@@ -83,7 +83,8 @@ std::vector<Option> place_options() {
       {.name = "--place",
        .value = "PLACE",
        .help = "aws: the region (default: of the environment or the profile); libvirt: the URI of the host (default "
-               "qemu:///system); vsphere: the vCenter, with GOVC_USERNAME and GOVC_PASSWORD"}};
+               "qemu:///system); openstack: the cloud in clouds.yaml (default: $OS_CLOUD, then openstack); vsphere: the vCenter, "
+               "with GOVC_USERNAME and GOVC_PASSWORD"}};
 }
 
 Result<std::optional<ClusterDirectory>> named_cluster(const Environment& environment, const Arguments& arguments) {

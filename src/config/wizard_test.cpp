@@ -40,7 +40,7 @@ TEST(Wizard, AnswersMakeAnInstallConfig) {
        {{"ovirt_cluster_id", id}, {"ovirt_storage_domain_id", id}, {"ovirt_network_name", "ovirtmgmt"}}},
       {{"kubevirt", "192.168.7.0/24", "space", "nodes", "", "192.168.7.5", "192.168.7.6", "example.com", "demo", logins},
        {{"namespace", "space"}, {"networkName", "nodes"}, {"apiVIP", "192.168.7.5"}, {"ingressVIP", "192.168.7.6"}}},
-      {{"openstack", "", "", "example.com", "demo", logins}, {{"cloud", "openstack"}}},
+      {{"openstack", "", "", "m1.large", "example.com", "demo", logins}, {{"cloud", "openstack"}}},
       {{"vsphere", "vc.example.com", "admin", "secret", "dc", "c1", "ds1", "VM Network", "10.0.0.5", "10.0.0.6", "example.com",
         "demo", logins},
        {}},

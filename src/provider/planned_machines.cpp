@@ -37,6 +37,20 @@ const MachineGroup* group_of(const std::vector<MachineGroup>& groups, const std:
   return group == groups.end() ? nullptr : &*group;
 }
 
+const Json& pool_of(const config::InstallConfig& config, std::string_view role) {
+  const bool is_worker = role == "worker" && !config.compute.empty();
+  return is_worker ? config.compute.front().platform : config.control_plane.platform;
+}
+
+std::size_t number_of(std::string_view name) {
+  std::size_t number = 0;
+  for (const char c : name.substr(name.rfind('-') + 1)) {
+    if (c < '0' || c > '9') return 0;
+    number = number * 10 + static_cast<std::size_t>(c - '0');
+  }
+  return number;
+}
+
 std::optional<HostAccess> access_by_virtual_addresses(const config::InstallConfig& config) {
   const std::vector<std::string> api = config::api_vips(config), ingress = config::ingress_vips(config);
   if (api.empty() || ingress.empty()) return std::nullopt;

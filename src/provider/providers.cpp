@@ -3,6 +3,7 @@
 #include "provider/aws/aws_provider.h"
 #include "provider/libvirt/libvirt_provider.h"
 #include "provider/local/local_provider.h"
+#include "provider/openstack/openstack_provider.h"
 #include "provider/vsphere/vsphere_provider.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ constexpr std::array providers = {
     Row{"libvirt", libvirt::open_libvirt_provider, true},
     Row{"aws", aws::open_aws_provider, true},
     Row{"vsphere", vsphere::open_vsphere_provider, true},
+    Row{"openstack", openstack::open_openstack_provider, true},
 };
 
 const Row* find_row(std::string_view platform) {
@@ -47,9 +49,8 @@ Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environm
                                                 ClusterSelection selection) {
   if (const Row* row = find_row(platform)) return row->open(environment, std::move(selection));
   return error(Code::invalid,
-               "platform {}: this version creates machines on platforms local, libvirt, aws and vsphere only (run `slipway "
-               "create ignition-configs` and "
-               "create the machines yourself)",
+               "platform {}: this version creates machines on platforms local, libvirt, aws, openstack and vsphere only (run "
+               "`slipway create ignition-configs` and create the machines yourself)",
                platform);
 }
 

@@ -231,7 +231,9 @@ EventRecord update_event(const ClusterRecord& record, std::string_view what) {
   return event_of(record, "cluster_updated", EventSeverity::info, fmt::format("{} changed", what));
 }
 
-bool is_cluster_file(std::string_view name) { return contains(open_files, name) || contains(machine_files, name) || is_credential_file(name); }
+bool is_cluster_file(std::string_view name) {
+  return contains(open_files, name) || contains(machine_files, name) || is_credential_file(name);
+}
 bool is_credential_file(std::string_view name) { return contains(credential_files, name); }
 
 Error missing_file(std::string_view name) {
@@ -500,7 +502,8 @@ Answer get_cluster_file(Api& api, const Call& call) {
   const std::string name = call["file_name"];
   if (!is_cluster_file(name)) return error(Code::not_found, "there is no file '{}'", to_utf8(name));
   TRY(check_token_of_file(call, name));
-  const bool is_user = call.caller.kind == TokenKind::admin || call.caller.kind == TokenKind::user || call.caller.kind == TokenKind::file;
+  const bool is_user =
+      call.caller.kind == TokenKind::admin || call.caller.kind == TokenKind::user || call.caller.kind == TokenKind::file;
   if (!is_user) TRY(check_host_may_read(api, call, name));
   // Without authentication, hosts are not known from users.
   if (name == "bootstrap.ign" && (!is_user || !api.options.authenticates)) return complete_bootstrap_file(api, call);

@@ -14,7 +14,8 @@ constexpr Milliseconds life_of_file_token = std::chrono::minutes(10);
 Answer file_url(Api& api, const Call& call, std::string_view route) {
   const std::string name = call["file_name"];
   if (!TRY(api.core.file(call.target.cluster, name))) return missing_file(name);
-  std::string url = fmt::format("{}{}/clusters/{}/downloads/{}?file_name={}", api.options.url, api_prefix, call.target.cluster, route, name);
+  std::string url =
+      fmt::format("{}{}/clusters/{}/downloads/{}?file_name={}", api.options.url, api_prefix, call.target.cluster, route, name);
   if (!api.options.authenticates) return json_answer(200, {{"url", url}});
   TokenRecord spec{.kind = TokenKind::file, .cluster = call.target.cluster, .file = name};
   std::string token;

@@ -208,7 +208,8 @@ Answer reset_host(Api& api, const Call& call) {
     const auto old = TRY(host_of(edit.world(), call.key()));
     const auto cluster = look_up(edit.world().clusters, old->host.cluster);
     if (!cluster || !cluster->cluster.is_day_two) {
-      return error(Code::conflict, "host {}: only hosts that are added to a cluster that exists are reset one by one (reset the cluster)",
+      return error(Code::conflict,
+                   "host {}: only hosts that are added to a cluster that exists are reset one by one (reset the cluster)",
                    old->host.shown_name());
     }
     TRY(trigger(edit, call.key(), HostTrigger::reset));

@@ -127,7 +127,8 @@ Answer update_manifest(Api& api, const Call& call) {
   TRY(change_manifests(api, call.target.cluster, [&](Manifests& all) -> Result<> {
     const auto old = all.find(path);
     if (old == all.end()) return no_manifest(path);
-    if (new_path != path && all.contains(new_path)) return error(Code::conflict, "the cluster has a manifest {} already", new_path);
+    if (new_path != path && all.contains(new_path))
+      return error(Code::conflict, "the cluster has a manifest {} already", new_path);
     std::string kept = content ? *content : old->second;
     all.erase(old);
     all[new_path] = std::move(kept);

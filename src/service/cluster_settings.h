@@ -1,5 +1,5 @@
-// Settings of a cluster, from the fields of a request. Some fields have several forms, because clients of several ages send them; the
-// settings have one form of each. Pure.
+// Settings of a cluster, from the fields of a request. Some fields have several forms, because clients of several ages send
+// them; the settings have one form of each. Pure.
 #pragma once
 
 #include "base/json.h"

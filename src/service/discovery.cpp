@@ -91,7 +91,8 @@ std::string pointer_ignition(const assist::Cluster& cluster, std::string_view to
   ignition::Resource source = ignition::make_reference(cluster.ignition_url);
   if (!token.empty()) source.http_headers.push_back({.name = "Authorization", .value = fmt::format("Bearer {}", token)});
   config.ignition.config.merge.push_back(std::move(source));
-  config.ignition.security.tls.certificate_authorities.push_back({.source = ignition::encode_data_url(cluster.ignition_authority)});
+  config.ignition.security.tls.certificate_authorities.push_back(
+      {.source = ignition::encode_data_url(cluster.ignition_authority)});
   return emit_json(ignition::to_json(config), JsonStyle::compact);
 }
 

@@ -64,8 +64,9 @@ constexpr std::array of_import = {
     Field{"openshift_version", text},
 };
 
+// A name is for display only: clients put together names with other characters.
 constexpr std::array of_infra_env = {
-    Field{"name", name},
+    Field{"name", text},
     Field{"cluster_id", id},
     Field{"openshift_version", text},
     Field{"pull_secret", pull_secret},
@@ -155,7 +156,8 @@ std::string problem_of_platform(const Json& value) {
       return fmt::format("{} is not supported", to_utf8(std::string_view(member.key())));
   }
   const std::string type = text_of(value, {"type"});
-  return type == "baremetal" || type == "none" ? "" : fmt::format("type '{}' is not supported (use baremetal or none)", to_utf8(type));
+  return type == "baremetal" || type == "none" ? ""
+                                               : fmt::format("type '{}' is not supported (use baremetal or none)", to_utf8(type));
 }
 
 std::string problem_of_endpoint(const Json& value) {
@@ -199,7 +201,9 @@ std::string problem_of_text(std::string_view value, const Field& field) {
     }
     case network: return value.empty() ? "" : problem_of_network(value);
     case host_name:
-      return value.empty() || is_domain(value) || net::parse_ip(value).ok() ? "" : fmt::format("'{}' is no host name or address", value);
+      return value.empty() || is_domain(value) || net::parse_ip(value).ok()
+                 ? ""
+                 : fmt::format("'{}' is no host name or address", value);
     case authorities: {
       if (value.empty()) return "";
       const Result<std::vector<net::CertificateInfo>> read = net::parse_certificates(value);

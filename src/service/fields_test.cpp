@@ -44,13 +44,14 @@ TEST(Fields, TakesWhatGeneratedClientsSend) {
           "cluster_network_host_prefix": 23, "ignition_endpoint": {"url": "https://a:22623/config/worker", "ca_certificate": ""}})",
       cluster_fields(), "cluster");
   ASSERT_TRUE(found.ok()) << found.error().message();
-  const std::string message = read_fields(
-                                  R"({"vip_dhcp_allocation": true, "schedulable_masters": 1, "network_type": "", "platform": {"type": "oci"},
+  const std::string message =
+      read_fields(
+          R"({"vip_dhcp_allocation": true, "schedulable_masters": 1, "network_type": "", "platform": {"type": "oci"},
           "cluster_network_cidr": "10.0.0.1/14", "cluster_network_host_prefix": 129, "api_vip_dns_name": "a b",
           "ignition_endpoint": {"url": "http://a", "ca_certificate": "x"}})",
-                                  cluster_fields(), "cluster")
-                                  .error()
-                                  .message();
+          cluster_fields(), "cluster")
+          .error()
+          .message();
   for (const char* part : {"vip_dhcp_allocation: true is not supported", "schedulable_masters: must be a boolean",
                            "network_type: '' is not one of OVNKubernetes, OpenShiftSDN", "platform: type 'oci' is not supported",
                            "10.0.0.1/14 has host bits", "cluster_network_host_prefix: must be a number from 0 to 128",

@@ -52,16 +52,15 @@ AssetFile control_plane_machine_set(const ClusterId& id, int replicas, JsonObjec
   constexpr std::string_view machine_type = "machines_v1beta1_machine_openshift_io";
   JsonObject object = object_of("machine.openshift.io/v1", "ControlPlaneMachineSet", machine_namespace, "cluster");
   object["metadata"].get_object()["labels"] = cluster_label(id);
+  JsonObject machines;
+  if (!failure_domains.empty()) machines["failureDomains"] = std::move(failure_domains);
+  machines["metadata"] = {{"labels", role_labels(id, "master")}};
+  machines["spec"] = machine_spec(std::move(provider));
   object["spec"] = {{"replicas", replicas},
                     {"selector", {{"matchLabels", role_labels(id, "master")}}},
                     {"state", "Active"},
                     {"strategy", JsonObject()},
-                    {"template",
-                     {{"machineType", machine_type},
-                      {machine_type,
-                       {{"failureDomains", std::move(failure_domains)},
-                        {"metadata", {{"labels", role_labels(id, "master")}}},
-                        {"spec", machine_spec(std::move(provider))}}}}}};
+                    {"template", {{"machineType", machine_type}, {machine_type, std::move(machines)}}}};
   return manifest_file("openshift/99_openshift-machine-api_master-control-plane-machine-set.yaml", object);
 }
 

@@ -30,7 +30,7 @@ JsonObject machine_set(const ClusterId& id, std::string_view role, const std::st
 
 // The file with the ControlPlaneMachineSet, whose machines are in `failure_domains`.
 //
-//   failure_domains  with the platform's list of them and its name: {"aws": [...], "platform": "AWS"}
+//   failure_domains  with the platform's list of them and its name: {"aws": [...], "platform": "AWS"}; empty: left out
 //   provider         without the fields that a failure domain fills in
 AssetFile control_plane_machine_set(const ClusterId& id, int replicas, JsonObject failure_domains, Json provider);
 

@@ -1,5 +1,5 @@
 // ConfigMap cloud-provider-config: the configuration of a platform's cloud controller manager. Only for platforms aws and
-// vsphere; slipway has no providers for gcp and openstack yet.
+// vsphere: that of openstack needs the region and the authority in the user's clouds.yaml, which is no input of the assets.
 #pragma once
 
 #include "assets/assets.h"

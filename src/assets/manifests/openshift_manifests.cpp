@@ -5,6 +5,7 @@
 #include "assets/machines/machine_configs.h"
 #include "assets/machines/machines_aws.h"
 #include "assets/machines/machines_baremetal.h"
+#include "assets/machines/machines_openstack.h"
 #include "assets/machines/machines_vsphere.h"
 #include "assets/manifest_file.h"
 #include "assets/manifests/cloud_credentials.h"
@@ -40,6 +41,7 @@ Json user_data(const config::InstallConfig& config, std::string_view role, const
 Result<AssetFiles> machines(const config::InstallConfig& config, const ClusterId& id) {
   if (config.platform.type == "aws") return aws_machines(config, id);
   if (config.platform.type == "baremetal") return baremetal_machines(config, id);
+  if (config.platform.type == "openstack") return openstack_machines(config, id);
   if (config.platform.type == "vsphere") return vsphere_machines(config, id);
   return AssetFiles{};
 }

@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Milliseconds operators_limit = 30min;
+constexpr Milliseconds types_limit = 1min;
 constexpr std::string_view component = "cluster-bootstrap";
 
 std::optional<std::string> too_few_nodes(const Json& object, int needed) {
@@ -102,6 +103,25 @@ Result<> wait_for_operators(const sys::Context& context, const Handover& work) {
   });
 }
 
+// An API server serves a new type after five seconds. One that starts meanwhile looks at it again only after five minutes. So if
+// there is no other one, the types must be served before this one ends. A type that is never served is no reason to go on serving.
+Result<> wait_for_types(const sys::Context& context, const Handover& work) {
+  if (work.needed_masters > 0) return Ok{};
+  const Result<> served =
+      kube::wait_until(context, work.api, "the types of the manifests", types_limit, kube::types::custom_resource_definitions, "",
+                       {}, [](const kube::Objects& found) -> Result<std::optional<std::string>> {
+                         const auto is_missing = [](const Json& type) {
+                           return kube::condition_status(type, "Established") != "True";
+                         };
+                         const auto missing = std::ranges::find_if(found, is_missing);
+                         if (missing == found.end()) return std::optional<std::string>();
+                         return std::optional(fmt::format("{} is not served yet", kube::name_of(*missing)));
+                       });
+  if (!served.ok() && served.error().code() == Code::cancelled) return served;
+  if (!served.ok()) context.log.warn("{}", served.error().message());
+  return Ok{};
+}
+
 // An existing Event is not an error: an earlier start may have created it.
 Result<> create_event(const sys::Context& context, kube::Api& api, std::string_view name, std::string_view message) {
   const std::string now = to_rfc3339(WallTime(std::chrono::floor<std::chrono::seconds>(context.clock.now())));
@@ -159,11 +179,15 @@ Result<> run_handover(const sys::Context& context, const Handover& work) {
   const bool early = work.options.tear_down_early;
   kube::Api& rest = early ? work.api_afterwards : work.api;
   if (!work.options.tear_down_event.empty()) TRY(wait_for_event(context, work.api, work.options.tear_down_event));
-  if (early) TRY(work.tear_down(work.api));
+  if (early) {
+    TRY(wait_for_types(context, work));
+    TRY(work.tear_down(work.api));
+  }
   if (!all_created) TRY(create_all(context, rest, work, work.options.create_limit).context("creating manifests"));
   TRY(create_event(context, rest, "bootstrap-finished", "All manifests of the bootstrap machine are created"));
-  if (!early) TRY(work.tear_down(work.api));
-  return Ok{};
+  if (early) return Ok{};
+  TRY(wait_for_types(context, work));
+  return work.tear_down(work.api);
 }
 
 }  // namespace slipway::components::cluster_bootstrap

@@ -22,7 +22,9 @@ struct World {
     view.put({{"apiVersion", "v1"},
               {"kind", "ConfigMap"},
               {"metadata",
-               {{"name", "revision-status-5"}, {"namespace", space}, {"creationTimestamp", to_rfc3339(std::chrono::floor<Seconds>(start))}}}});
+               {{"name", "revision-status-5"},
+                {"namespace", space},
+                {"creationTimestamp", to_rfc3339(std::chrono::floor<Seconds>(start))}}}});
     for (const char* node : {"master-0", "master-1", "master-2"}) pod(node, "True");
   }
 
@@ -56,13 +58,15 @@ struct World {
 
 TEST(RestartWithEtcd, BothChangeMasterByMaster) {
   World world;
-  world.etcd({{.node = "master-0", .current = 7}, {.node = "master-1", .current = 7}, {.node = "master-2", .current = 7}}, 7, "4.1.0");
+  world.etcd({{.node = "master-0", .current = 7}, {.node = "master-1", .current = 7}, {.node = "master-2", .current = 7}}, 7,
+             "4.1.0");
   EXPECT_EQ(world.why("master-0"), "etcd has no revision of release 4.2.0 yet");
 
   world.etcd({{.node = "master-0", .current = 7}, {.node = "master-1", .current = 7}, {.node = "master-2", .current = 7}});
   EXPECT_EQ(world.why("master-0"), "it changes together with etcd on master-0");
 
-  world.etcd({{.node = "master-0", .current = 7}, {.node = "master-1", .current = 7, .target = 8}, {.node = "master-2", .current = 7}});
+  world.etcd(
+      {{.node = "master-0", .current = 7}, {.node = "master-1", .current = 7, .target = 8}, {.node = "master-2", .current = 7}});
   EXPECT_EQ(world.why("master-0"), "etcd changes on master-1");
   EXPECT_EQ(world.why("master-1"), "");
 

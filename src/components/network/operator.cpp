@@ -45,9 +45,10 @@ DesiredObject settings_object(const Json& config, const Json* settings) {
 }
 
 // How pods reach those of other nodes: by routes through the nodes where all nodes share a link, otherwise in tunnels. The nodes
-// of a cluster on AWS are in several subnets.
+// of a cluster on AWS are in several subnets. OpenStack drops what a machine sends with an address that is not its own.
 std::string_view back_end(const Json& infrastructure) {
-  return text_of(infrastructure, {"status", "platform"}) == "AWS" ? "vxlan" : "host-gw";
+  const std::string platform = text_of(infrastructure, {"status", "platform"});
+  return platform == "AWS" || platform == "OpenStack" ? "vxlan" : "host-gw";
 }
 
 Result<std::vector<DesiredObject>> operand_objects(const Images& images, const std::string& cluster_network,

@@ -88,16 +88,21 @@ TEST(NetworkOperator, RunsFlannelKubeProxyAndThePolicyAgentOnEveryNode) {
   EXPECT_EQ(text_of(proxy->value, {"clusterCIDR"}), "10.128.0.0/14");
 }
 
-// Nodes on AWS are in several subnets, so routes through nodes do not reach all of them.
-TEST(NetworkOperator, UsesTunnelsOnAws) {
-  Cluster cluster;
-  cluster.put(
-      "{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
-      "status: {apiServerInternalURI: 'https://api-int.demo.example.com:6443', platform: AWS}}");
-  const DesiredState desired_state = cluster.desired_state();
-  const DesiredObject* config = find_desired(desired_state, config_maps, "flannel-kube-proxy-config");
-  ASSERT_NE(config, nullptr);
-  EXPECT_NE(text_of(config->object, {"data", "net-conf.json"}).find(R"("Backend": {"Type": "vxlan"})"), std::string::npos);
+// Nodes on AWS are in several subnets, so routes through nodes do not reach all of them. Ports of OpenStack drop packets with the
+// addresses of pods.
+TEST(NetworkOperator, UsesTunnelsOnAwsAndOpenStack) {
+  for (const std::string_view platform : {"AWS", "OpenStack"}) {
+    Cluster cluster;
+    cluster.put(
+        fmt::format("{{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {{name: cluster}}, "
+                    "status: {{apiServerInternalURI: 'https://api-int.demo.example.com:6443', platform: {}}}}}",
+                    platform));
+    const DesiredState desired_state = cluster.desired_state();
+    const DesiredObject* config = find_desired(desired_state, config_maps, "flannel-kube-proxy-config");
+    ASSERT_NE(config, nullptr);
+    EXPECT_NE(text_of(config->object, {"data", "net-conf.json"}).find(R"("Backend": {"Type": "vxlan"})"), std::string::npos)
+        << platform;
+  }
 }
 
 TEST(NetworkOperator, RollsOutAnotherConfiguration) {

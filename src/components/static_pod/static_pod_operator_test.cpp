@@ -318,12 +318,12 @@ struct Cluster {
     ASSERT_TRUE(there.ok()) << there.error().message();
     const std::string message = condition(*kube.stored(kube::types::etcds, "", "cluster"), "NodeInstallerProgressing");
     const std::string said = message.substr(message.find(": "));
-    const Result<> reported = kube::wait_until(test.context(), kube, "the ClusterOperator", 20s, kube::types::cluster_operators, "",
-                                           {}, [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
-                                             const std::string now = condition(found[0], "Progressing");
-                                             return now.find(said) != std::string::npos ? std::optional<std::string>()
-                                                                                        : std::optional("it says " + now);
-                                           });
+    const Result<> reported = kube::wait_until(test.context(), kube, "the ClusterOperator", 20s, kube::types::cluster_operators,
+                                               "", {}, [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
+                                                 const std::string now = condition(found[0], "Progressing");
+                                                 return now.find(said) != std::string::npos ? std::optional<std::string>()
+                                                                                            : std::optional("it says " + now);
+                                               });
     EXPECT_TRUE(reported.ok()) << reported.error().message();
   }
   // Waits until a type has no object of this name in the operand's namespace.

@@ -84,7 +84,9 @@ Fields openstack_pool_fields() {
 Fields openstack_fields() {
   static constexpr Field fields[] = {
       {.name = "cloud",
-       .about = "The entry in clouds.yaml. Environment variables are ignored.",
+       .about =
+           "The entry in clouds.yaml. If no file has it, the variables OS_AUTH_URL, OS_USERNAME and so on are used. OS_CLOUD "
+           "is ignored.",
        .fallback = "openstack",
        .empty = Empty::written},
       {.name = "externalNetwork", .about = "The network of floating IPs.", .otherwise = "no floating IPs"},

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "provider/call_event.h"
 #include "sys/wait_for.h"
 
 #include <fmt/core.h>
@@ -206,16 +207,10 @@ Result<Reply> Api::send(const sys::Context& context, const Call& call) {
   };
   Result<Reply> reply = repeat();
   if (call.effect != Effect::none && !call.is_part) {
-    // Progress of a resource, whose own events tell people enough.
-    sys::Event event{.kind = "call",
-                     .name = fmt::format("{} {}", to_string(call.service), call.action),
-                     .phase = sys::Phase::progress,
-                     .fields = {{"object", call.object},
-                                {"request_id", id},
-                                {"attempts", attempts},
-                                {"took_ms", (context.clock.steady() - begin).count()}}};
-    if (!reply.ok()) event.fields["failure"] = reply.error().message();
-    context.events.emit(std::move(event));
+    const std::string name = fmt::format("{} {}", to_string(call.service), call.action);
+    std::optional<std::string> failure;
+    if (!reply.ok()) failure = reply.error().message();
+    report_call(context, {.name = name, .object = call.object, .request_id = id, .attempts = attempts, .begin = begin}, failure);
   }
   return reply;
 }

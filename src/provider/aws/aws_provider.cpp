@@ -328,13 +328,10 @@ class AwsProvider final : public Provider {
   // What an interrupted run has created needs no quota any more.
   Result<AccountCheck> check(const Work& work, const config::InstallConfig& config, const plan::Plan& wanted,
                              const std::vector<plan::Change>& changes) const {
-    plan::Plan missing;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (changes[i].action == plan::Action::create) missing.push_back(wanted[i]);
-    }
+    const plan::Plan missing = plan::missing_of(wanted, changes);
     AccountCheck found = TRY(check_account(work, config, missing));
     const bool makes_image =
-        os_image_.file.empty() && std::ranges::find(missing, image_kind, &plan::Resource::kind) != missing.end();
+        os_image_.is_made() && std::ranges::find(missing, image_kind, &plan::Resource::kind) != missing.end();
     if (makes_image) release::check_disk_image_host(found.problems, "raw");
     return found;
   }
@@ -358,7 +355,7 @@ class AwsProvider final : public Provider {
       return emit_json(ignition::to_json(pointer), JsonStyle::compact);
     };
     const auto os_image_file = [this](const sys::Context& context, const std::string& name) {
-      return provider::os_image_file(environment_.with(context), os_image_, "aws", "raw", name + ".raw");
+      return provider::os_image_file(environment_.with(context), os_image_, "aws", "raw", name);
     };
     const auto forget_os_image_file = [this](const std::string& path) -> Result<> {
       return os_image_.file.empty() ? environment_.files.remove(path) : Ok{};

@@ -4,6 +4,7 @@
 #include "base/findings.h"
 #include "base/text.h"
 #include "net/ip.h"
+#include "provider/planned_machines.h"
 
 #include <fmt/core.h>
 
@@ -61,11 +62,6 @@ constexpr std::array rules_of_routers = {
 };
 
 std::string key_of(std::string_view kind, std::string_view name) { return fmt::format("{}/{}", kind, name); }
-
-const Json& pool_of(const config::InstallConfig& config, std::string_view role) {
-  const bool is_worker = role == "worker" && !config.compute.empty();
-  return is_worker ? config.compute.front().platform : config.control_plane.platform;
-}
 
 bool is_published(const config::InstallConfig& config, std::string_view part) {
   if (config.publish != "Mixed") return config.publish == "External";
@@ -328,16 +324,6 @@ class Builder {
       plan_.back().is_shared = true;
     }
     return image_;
-  }
-
-  // The number at the end of a name; 0 if there is none.
-  static std::size_t number_of(std::string_view name) {
-    std::size_t number = 0;
-    for (const char c : name.substr(name.rfind('-') + 1)) {
-      if (c < '0' || c > '9') return 0;
-      number = number * 10 + static_cast<std::size_t>(c - '0');
-    }
-    return number;
   }
 
   const PlanInput& input_;

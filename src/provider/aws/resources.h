@@ -2,9 +2,8 @@
 #pragma once
 
 #include "provider/aws/work.h"
-#include "provider/plan/platform.h"
+#include "provider/plan/kinds.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,14 +20,10 @@ struct ResourceInputs {
   std::function<Result<std::string>(const std::string& machine, const std::string& url)> config{};
 };
 
-class Resources final : public plan::Platform {
+class Resources final : public plan::KindsPlatform<Work> {
  public:
   Resources(Api& api, ResourceInputs inputs);
 
-  Result<std::optional<plan::Found>> find(const sys::Context& context, const plan::Resource& resource) override;
-  Result<> create(const sys::Context& context, const plan::Resource& resource) override;
-  Result<> remove(const sys::Context& context, const plan::Found& found) override;
-  Result<std::vector<plan::Found>> scan(const sys::Context& context) override;
   std::vector<std::string> calls_of(const plan::Resource& resource) const override;
 
   // Calls without an answer are looked up and repeated.
@@ -39,10 +34,11 @@ class Resources final : public plan::Platform {
   // The machines that exist.
   Result<std::vector<Item>> machines(const sys::Context& context);
 
-  Work work(const sys::Context& context) { return {context, account_}; }
+  Work work(const sys::Context& context) override { return {context, account_}; }
 
  private:
-  Inventory inventory_;
+  plan::Found found_of(const Item& item, const plan::Resource* planned) const override;
+
   Account account_;
 };
 

@@ -46,10 +46,4 @@ std::string tag_of(const Xml& item, std::string_view key) {
   return "";
 }
 
-Item item_of(const plan::Resource& resource, std::string id) {
-  return {.kind = resource.kind, .name = resource.name, .machine = resource.machine, .id = std::move(id)};
-}
-
-std::string text(const plan::Resource& resource, std::string_view name) { return text_of(resource.spec, {name}); }
-
 }  // namespace slipway::provider::aws

@@ -5,6 +5,7 @@
 #include "provider/aws/api.h"
 #include "provider/aws/cluster_plan.h"
 #include "provider/aws/inventory.h"
+#include "provider/plan/kinds.h"
 #include "provider/plan/resource.h"
 
 #include <functional>
@@ -41,14 +42,7 @@ struct Work {
   Result<std::vector<Item>> all(std::string_view kind) const { return account.inventory.all(context, kind); }
 };
 
-struct Kind {
-  std::string_view name;
-  Result<std::vector<Item>> (*list)(const Work& work);
-  Result<Item> (*create)(const Work& work, const plan::Resource& resource);
-  Result<> (*remove)(const Work& work, const Item& item);
-  // Whether its creation ended, if that depends on the specification; null: Item::is_whole.
-  bool (*is_whole)(const Item& item, const plan::Resource& resource) = nullptr;
-};
+using Kind = plan::Kind<Work>;
 
 std::span<const Kind> network_kinds();
 std::span<const Kind> machine_kinds();
@@ -83,9 +77,6 @@ bool is_tagged(const Account& account, const Xml& item);
 
 // The value of a tag of an answer of EC2.
 std::string tag_of(const Xml& item, std::string_view key);
-
-Item item_of(const plan::Resource& resource, std::string id);
-std::string text(const plan::Resource& resource, std::string_view name);
 
 // Errors that end when AWS has made an earlier change visible everywhere.
 inline const std::vector<Failure> until_visible = {Failure::not_found, Failure::not_ready};

@@ -21,8 +21,6 @@ constexpr std::array pools_of_files = {std::string_view("dir"), std::string_view
 using plan::Found;
 using plan::Resource;
 
-std::string text(const Resource& resource, std::string_view name) { return text_of(resource.spec, {name}); }
-
 // Volumes of all pools with the volumes that they are layers on.
 struct Layer {
   Volume volume;
@@ -134,7 +132,7 @@ Result<> Resources::create_volume(const sys::Context& context, const Resource& r
 }
 
 Result<> Resources::upload_text(const sys::Context& context, const Resource& resource, const std::string& text) {
-  const std::string pool = libvirt::text(resource, "pool");
+  const std::string pool = plan::text(resource, "pool");
   TRY(connection_.create_volume(pool,
                                 volume_xml({.name = resource.name, .capacity = text.size(), .format = "raw", .mode = "0600"})));
   std::size_t sent = 0;

@@ -4,6 +4,10 @@
 
 namespace slipway::provider::plan {
 
+Item item_of(const Resource& resource, std::string id) {
+  return {.kind = resource.kind, .name = resource.name, .machine = resource.machine, .id = std::move(id)};
+}
+
 Inventory::Inventory(std::vector<std::string_view> kinds, Milliseconds visible_after, List list)
     : visible_after_(visible_after), list_(std::move(list)) {
   for (const std::string_view kind : kinds) listings_.try_emplace(std::string(kind));

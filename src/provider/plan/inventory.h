@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "provider/plan/resource.h"
 #include "sys/context.h"
 
 #include <functional>
@@ -29,6 +30,9 @@ struct Item {
 
   std::string fact(std::string_view name) const { return text_of(facts, {name}); }
 };
+
+// The item that a resource becomes.
+Item item_of(const Resource& resource, std::string id);
 
 // Threads: any.
 class Inventory {

@@ -73,6 +73,14 @@ Result<std::vector<Change>> preview_changes(const sys::Context& context, Platfor
   return changes;
 }
 
+Plan missing_of(const Plan& plan, const std::vector<Change>& changes) {
+  Plan missing;
+  for (std::size_t i = 0; i < plan.size() && i < changes.size(); ++i) {
+    if (changes[i].action == Action::create) missing.push_back(plan[i]);
+  }
+  return missing;
+}
+
 bool Preview::has_work() const {
   return std::ranges::any_of(changes, [](const Change& change) { return change.action != Action::keep; });
 }

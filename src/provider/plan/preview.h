@@ -42,6 +42,9 @@ struct Change {
 Result<std::vector<Change>> preview_changes(const sys::Context& context, Platform& platform, const Journal::States& journal,
                                             const Plan& plan);
 
+// The resources that do not exist. changes: as preview_changes() returns them for the plan
+Plan missing_of(const Plan& plan, const std::vector<Change>& changes);
+
 // A limit of the account or host that a plan uses.
 struct Quota {
   std::string what;  // "VPCs"

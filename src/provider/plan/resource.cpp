@@ -8,6 +8,8 @@
 
 namespace slipway::provider::plan {
 
+std::string text(const Resource& resource, std::string_view name) { return text_of(resource.spec, {name}); }
+
 Result<std::vector<Plan>> in_order(const Plan& plan) {
   std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < plan.size(); ++i) {

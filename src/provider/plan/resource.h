@@ -24,6 +24,9 @@ struct Resource {
   bool operator==(const Resource&) const = default;
 };
 
+// A text of the specification; empty if it is missing.
+std::string text(const Resource& resource, std::string_view name);
+
 using Plan = std::vector<Resource>;
 
 // The plan in groups: the resources of a group need only those of earlier groups, so each group can be created in parallel. Keeps

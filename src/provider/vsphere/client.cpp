@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/number.h"
+#include "provider/call_event.h"
 #include "sys/wait_for.h"
 
 #include <fmt/core.h>
@@ -202,16 +203,7 @@ Result<Services> Vcenter::services(const sys::Context& context) {
 
 void Vcenter::report(const sys::Context& context, std::string_view name, std::string_view object, int attempts, SteadyTime begin,
                      const std::optional<std::string>& failure) {
-  // Progress of a resource, whose own events tell people enough.
-  sys::Event event{.kind = "call",
-                   .name = std::string(name),
-                   .phase = sys::Phase::progress,
-                   .fields = {{"object", object},
-                              {"request_id", run_},
-                              {"attempts", attempts},
-                              {"took_ms", (context.clock.steady() - begin).count()}}};
-  if (failure) event.fields["failure"] = *failure;
-  context.events.emit(std::move(event));
+  report_call(context, {.name = name, .object = object, .request_id = run_, .attempts = attempts, .begin = begin}, failure);
 }
 
 // The answer, which may be a fault.

@@ -2,7 +2,8 @@
 
 #include "base/digest.h"
 #include "base/findings.h"
-#include "provider/vsphere/os_image.h"
+#include "provider/os_image.h"
+#include "provider/planned_machines.h"
 
 #include <fmt/core.h>
 
@@ -17,21 +18,6 @@ using assets::FailureDomain;
 
 constexpr std::string_view template_prefix = "slipway-os-";
 constexpr std::size_t location_length = 8;  // hexadecimal digits in the name of a template
-
-const Json& pool_of(const config::InstallConfig& config, std::string_view role) {
-  const bool is_worker = role == "worker" && !config.compute.empty();
-  return is_worker ? config.compute.front().platform : config.control_plane.platform;
-}
-
-// The number at the end of a name; 0 if there is none.
-std::size_t number_of(std::string_view name) {
-  std::size_t number = 0;
-  for (const char c : name.substr(name.rfind('-') + 1)) {
-    if (c < '0' || c > '9') return 0;
-    number = number * 10 + static_cast<std::size_t>(c - '0');
-  }
-  return number;
-}
 
 std::string key_of(std::string_view kind, std::string_view name) { return fmt::format("{}/{}", kind, name); }
 

@@ -1,7 +1,6 @@
 #include "provider/vsphere/cluster_plan.h"
 
 #include "provider/planned_machines.h"
-#include "provider/vsphere/os_image.h"
 #include "provider/vsphere/preflight.h"
 #include "provider/vsphere/vsphere_provider.h"
 

@@ -1,7 +1,5 @@
 #include "provider/vsphere/resources.h"
 
-#include "base/check.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,17 +9,9 @@ namespace slipway::provider::vsphere {
 
 namespace {
 
-using plan::Found;
-using plan::Resource;
-
 constexpr int deepest_path = 100;
 
-struct Kind {
-  std::string_view name;
-  Result<std::vector<Item>> (*list)(const Work& work);
-  Result<Item> (*create)(const Work& work, const Resource& resource);
-  Result<> (*remove)(const Work& work, const Item& item);
-};
+using Kind = plan::Kind<Work>;
 
 // In the order of removal: what uses other things first.
 constexpr std::array kinds = {
@@ -31,22 +21,6 @@ constexpr std::array kinds = {
     Kind{folder_kind, list_folders, create_folder, remove_folder},
     Kind{tag_kind, list_tags, create_tag, remove_tag},
 };
-
-const Kind& kind_of(std::string_view name) {
-  const auto found = std::ranges::find(kinds, name, &Kind::name);
-  CHECK(found != kinds.end());
-  return *found;
-}
-
-std::vector<std::string_view> names_of_kinds() {
-  std::vector<std::string_view> names;
-  for (const Kind& kind : kinds) names.push_back(kind.name);
-  return names;
-}
-
-Found found_of(const Item& item) {
-  return {.kind = item.kind, .name = item.name, .machine = item.machine, .is_ours = item.is_ours, .is_whole = item.is_whole};
-}
 
 }  // namespace
 
@@ -80,57 +54,34 @@ std::string Paths::of(const Reference& object) const {
   return path;
 }
 
-Item item_of(const Resource& resource, std::string id) {
-  return {.kind = resource.kind, .name = resource.name, .machine = resource.machine, .id = std::move(id)};
-}
-
-std::string text(const Resource& resource, std::string_view name) { return text_of(resource.spec, {name}); }
-
 Resources::Resources(Vcenter& vcenter, std::string infra_id, OsImage* image, const std::map<std::string, std::string>* configs)
-    : vcenter_(vcenter),
+    // vCenter's answers have what was changed before.
+    : KindsPlatform({kinds.begin(), kinds.end()}, Milliseconds(0)),
+      vcenter_(vcenter),
       infra_id_(std::move(infra_id)),
       image_(image),
-      configs_(configs),
-      // vCenter's answers have what was changed before.
-      inventory_(names_of_kinds(), Milliseconds(0),
-                 [this](const sys::Context& context, const std::string& kind) { return kind_of(kind).list(work(context)); }) {}
+      configs_(configs) {}
 
-Result<std::optional<Found>> Resources::find(const sys::Context& context, const Resource& resource) {
-  const std::optional<Item> item = TRY(inventory_.look_up(context, resource.kind, resource.name));
-  if (!item) return std::optional<Found>();
-  Found found = found_of(*item);
-  found.machine = resource.machine;
-  return std::optional(std::move(found));
-}
-
-Result<> Resources::create(const sys::Context& context, const Resource& resource) {
+Result<> Resources::create(const sys::Context& context, const plan::Resource& resource) {
   if (resource.kind != machine_kind) lookups_.forget();
-  return inventory_.created(context, resource.kind, kind_of(resource.kind).create(work(context), resource));
+  return KindsPlatform::create(context, resource);
 }
 
-Result<> Resources::remove(const sys::Context& context, const Found& found) {
-  const std::optional<Item> item = TRY(inventory_.known(context, found.kind, found.name));
-  if (!item) return Ok{};
+Result<> Resources::remove(const sys::Context& context, const plan::Found& found) {
   if (found.kind != machine_kind) lookups_.forget();
-  return inventory_.removed(*item, kind_of(found.kind).remove(work(context), *item));
+  return KindsPlatform::remove(context, found);
 }
 
-Result<std::vector<Found>> Resources::scan(const sys::Context& context) {
-  inventory_.forget_all();
-  std::vector<Found> all;
-  for (const Kind& kind : kinds) {
-    for (const Item& item : TRY(inventory_.all(context, kind.name))) {
-      all.push_back(found_of(item));
-      // One that other clusters use stays.
-      if (kind.name == template_kind) all.back().is_ours = is_true(item.facts, {"is_free"});
-    }
-  }
-  return all;
+plan::Found Resources::found_of(const Item& item, const plan::Resource* planned) const {
+  plan::Found found = KindsPlatform::found_of(item, planned);
+  // One that other clusters use stays.
+  if (!planned && item.kind == template_kind) found.is_ours = is_true(item.facts, {"is_free"});
+  return found;
 }
 
 Result<std::vector<Item>> Resources::machines(const sys::Context& context) {
-  inventory_.forget(machine_kind);
-  std::vector<Item> found = TRY(inventory_.all(context, machine_kind));
+  inventory().forget(machine_kind);
+  std::vector<Item> found = TRY(inventory().all(context, machine_kind));
   std::erase_if(found, [](const Item& item) { return !item.is_ours; });
   return found;
 }

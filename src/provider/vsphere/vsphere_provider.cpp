@@ -57,10 +57,12 @@ class VsphereProvider final : public Provider {
         infra_id_(selection.options["infra-id"]),
         directory_(selection.options["directory"]),
         section_(selection.options["place"].empty() ? std::move(section) : section_of(selection.options["place"])),
-        image_(environment_, {.url = text_of(section_, {"clusterOSImage"}),
-                              .repository = selection.options["os-repo"],
-                              .programs = selection.options["programs"],
-                              .work_folder = directory_ + "/.slipway"}) {}
+        image_(environment_,
+               {.url = text_of(section_, {"clusterOSImage"}),
+                .repository = selection.options["os-repo"],
+                .programs = selection.options["programs"],
+                .work_folder = directory_ + "/.slipway"},
+               "vmware", "ova") {}
 
   Capabilities capabilities() const override { return {.plans_resources = true}; }
 
@@ -188,11 +190,7 @@ class VsphereProvider final : public Provider {
     plan::Preview preview{.place = place()};
     preview.changes = TRY(plan::preview_changes(context, own, TRY(plan::Journal::read(journal_path())), wanted));
     if (preview.has_work()) {
-      plan::Plan missing;
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (preview.changes[i].action == plan::Action::create) missing.push_back(wanted[i]);
-      }
-      preview.problems = TRY(check(own.work(context), request.config, missing));
+      preview.problems = TRY(check(own.work(context), request.config, plan::missing_of(wanted, preview.changes)));
     }
     const std::optional<assets::UserDataLimit> limit = assets::user_data_limit("vsphere");
     for (const PlannedMachine& planned : inputs.planned) {
@@ -315,7 +313,7 @@ class VsphereProvider final : public Provider {
   Result<Findings> check(const Work& work, const config::InstallConfig& config, const plan::Plan& missing) const {
     Findings found = TRY(check_vcenter(work, config, missing));
     const bool has_import = std::ranges::any_of(missing, [](const plan::Resource& each) { return each.kind == template_kind; });
-    if (has_import && image_.source().url.empty()) release::check_disk_image_host(found, "ova");
+    if (has_import && image_.source().is_made()) release::check_disk_image_host(found, "ova");
     return found;
   }
 

@@ -2,12 +2,12 @@
 // machines.cpp (machines and rules).
 #pragma once
 
+#include "provider/os_image.h"
 #include "provider/plan/inventory.h"
 #include "provider/plan/resource.h"
 #include "provider/vsphere/client.h"
 #include "provider/vsphere/cluster_plan.h"
 #include "provider/vsphere/documents.h"
-#include "provider/vsphere/os_image.h"
 
 #include <functional>
 #include <map>
@@ -118,8 +118,5 @@ Result<> remove_rule(const Work& work, const Item& item);
 
 // "config.extraConfig[\"slipway.cluster\"]"
 std::string mark_path(std::string_view mark);
-
-Item item_of(const plan::Resource& resource, std::string id);
-std::string text(const plan::Resource& resource, std::string_view name);
 
 }  // namespace slipway::provider::vsphere

@@ -235,8 +235,8 @@ def check_installation(service):
     """A worker, whose agent is killed while it waits for masters."""
     h1, h2 = service.host("h1"), service.host("h2")
     request = {"cluster_id": CLUSTER, "role": "worker", "boot_device": "/dev/vdz", "controller_image": "unused"}
-    reply = service.result(h1, "install", {**request, "role": "bootstrap", "control_plane_count": 1, "installer_args": '["--append-karg"]'})
-    assert reply["exit_code"] == 1 and "a single node is not supported" in reply["error"] and "installer_args" in reply["error"], reply
+    reply = service.result(h1, "install", {**request, "role": "bootstrap", "control_plane_count": 0, "installer_args": '["--append-karg"]'})
+    assert reply["exit_code"] == 1 and "role bootstrap needs the number of masters" in reply["error"] and "installer_args" in reply["error"], reply
     reply = service.result(h1, "install", {**request, "boot_device": "/dev/loop0"})
     assert reply["exit_code"] == 1 and "'/dev/loop0' is not a disk of this host" in reply["error"], reply
 

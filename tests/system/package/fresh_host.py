@@ -5,9 +5,9 @@ import pathlib
 import shutil
 import subprocess
 
+from debian_mirrors import proxies, sources
 from installation import run
 
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # The mounts of the host are below the root; nothing of the root is mounted outside.
 ENTER = r"""
 set -eu
@@ -23,30 +23,13 @@ exec env --ignore-environment PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr
 """
 
 
-def mirrors():
-    """The mirrors that apt uses on this machine."""
-    lines = run("apt-get", "indextargets", "-o", "APT::Get::IndexTargets::OnlyPresent=false", "--format", "$(RELEASE) $(REPO_URI)").stdout.splitlines()
-    pairs = [line.split() for line in lines]
-    return [next(uri for suite, uri in pairs if suite.endswith(ending)) for ending in ("-updates", "-security")]
-
-
-def proxies():
-    for scheme in ("http", "https"):
-        proxy = run("apt-config", "dump", "--format", "%v", f"Acquire::{scheme}::Proxy").stdout
-        if proxy:
-            yield f'--aptopt=Acquire::{scheme}::Proxy "{proxy}"'
-
-
 class FreshHost:
     def __init__(self, folder, suite, package, variant, include):
         self.root, self.dist = folder / suite, package.parent
-        debian, security = mirrors()
-        sources = [f"deb [signed-by={KEYRING}] {debian} {suite} main", f"deb [signed-by={KEYRING}] {debian} {suite}-updates main",
-                   f"deb [signed-by={KEYRING}] {security} {suite}-security main"]
-        # While mmdebstrap runs, apt in the root has the network settings of this machine. mmdebstrap turns recommended packages off.
+        # mmdebstrap turns recommended packages off.
         run("mmdebstrap", "--quiet", f"--variant={variant}", *(f"--include={name}" for name in include), *proxies(), f"--customize-hook=copy-in {package} /tmp",
             "--customize-hook=chroot \"$1\" apt-get install --quiet --yes --option APT::Install-Recommends=true /tmp/" + package.name,
-            "--skip=cleanup/tmp", suite, self.root, *sources)
+            "--skip=cleanup/tmp", suite, self.root, *sources(suite))
 
     def run(self, script, **options):
         """Runs a script of bash in the root. Processes that it leaves behind end with it."""
