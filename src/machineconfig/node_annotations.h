@@ -16,7 +16,7 @@ inline constexpr std::string_view current_image = "machineconfiguration.openshif
 inline constexpr std::string_view desired_image = "machineconfiguration.openshift.io/desiredImage";
 
 // slipway's own: the controller sets them on the nodes of a pool that are the next to get another config and image, and removes
-// them with the desired ones. The daemon fetches the image before its turn, while other nodes restart.
+// them when it sets the desired ones. The daemon fetches the image before its turn, while other nodes restart.
 inline constexpr std::string_view coming_config = "slipway.internal/coming-config";
 inline constexpr std::string_view coming_image = "slipway.internal/coming-image";
 

@@ -275,12 +275,12 @@ NodeChange change_node(const PoolNode& node, std::string task_name, JsonObject a
   return {node.name, JsonObject{{"metadata", std::move(metadata)}}, std::move(task_name)};
 }
 
-// Tells a node what it will get, or removes that: empty `state`.
-std::optional<NodeChange> announce(const PoolNode& node, const mc::MachineState& state) {
-  if (node.coming == state.config && node.coming_image == state.image) return std::nullopt;
-  const auto value = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  return change_node(node, fmt::format("telling {} what it gets next", node.name),
-                     {{mc::coming_config, value(state.config)}, {mc::coming_image, value(state.image)}});
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+// The annotations that tell a node what it will get, or remove that if it gets nothing; none if it has them.
+JsonObject announcement(const PoolNode& node, const mc::MachineState& coming) {
+  if (node.coming == coming.config && node.coming_image == coming.image) return {};
+  return {{mc::coming_config, text_or_null(coming.config)}, {mc::coming_image, text_or_null(coming.image)}};
 }
 
 }  // namespace
@@ -345,17 +345,20 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
     if (may_change && !render.is_settling) {
       if (!pool.is_paused && pool.has_target()) next = next_nodes(pool, nodes, seen, own_node);
       for (const PoolNode* node : pool.nodes) {
+        if (std::ranges::find(next.chosen, node) != next.chosen.end()) continue;
         const bool is_coming = std::ranges::find(next.coming, node) != next.coming.end();
-        std::optional<NodeChange> change = announce(*node, is_coming ? pool.target_state() : mc::MachineState{});
-        // A node that gets its target loses the announcement with the plan after that.
-        if (change && std::ranges::find(next.chosen, node) == next.chosen.end()) made.changes.push_back(*std::move(change));
+        JsonObject annotations = announcement(*node, is_coming ? pool.target_state() : mc::MachineState{});
+        if (annotations.empty()) continue;
+        made.changes.push_back(
+            change_node(*node, fmt::format("announcing the next config of {}", node->name), std::move(annotations)));
       }
       for (const PoolNode* node : next.chosen) {
         const std::string image = pool.target_image(), target = pool.target_state().text();
-        JsonObject annotations = {{mc::desired_config, pool.target}};
-        if (node->desired_image != image) annotations[mc::desired_image] = image.empty() ? Json() : Json(image);
+        JsonObject annotations = announcement(*node, {});
+        annotations[mc::desired_config] = pool.target;
+        if (node->desired_image != image) annotations[mc::desired_image] = text_or_null(image);
         made.changes.push_back(
-            change_node(*node, fmt::format("setting the config of {} to {}", node->name, target), annotations));
+            change_node(*node, fmt::format("setting the config of {} to {}", node->name, target), std::move(annotations)));
         made.plan.notices.push_back({*pool.object, "SetDesiredConfig",
                                      fmt::format("node {} gets {} instead of {}", node->name, target, desired_of(*node).text())});
       }

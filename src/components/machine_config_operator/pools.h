@@ -72,7 +72,7 @@ struct PoolsPlan {
 // - A node that failed to apply its config, or that waits for its drain, gets the new config at once.
 // - Masters get it one at a time, only while all of them are Ready, have their config, and run etcd and an API server. The master
 //   that runs this program is last.
-// - As many nodes as may be unavailable, those whose turn comes next, are told what they will get, so that they can fetch the
+// - As many nodes as may be unavailable, those whose turn comes next, have an announcement of what they will get: they fetch the
 //   image while others restart.
 // - Nothing changes in a paused pool, or before the bootstrap is complete: until then MachineConfigs of users may be missing.
 //

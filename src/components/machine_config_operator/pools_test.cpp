@@ -230,6 +230,10 @@ TEST(Pools, TellTheNextNodesWhatTheyWillGet) {
   EXPECT_EQ(world.announcements(), Lines{"worker-1 rendered-worker-2"});
   world.node("worker-1", {.coming = "rendered-worker-2"});
   EXPECT_EQ(world.announcements(), Lines{});
+  world.node("worker-0", {.coming = "rendered-worker-2"});
+  EXPECT_EQ(world.targets(), Lines{"worker-0 rendered-worker-2"});
+  EXPECT_EQ(world.announcements(), Lines{"worker-0 null"}) << "with the target, in one patch";
+  world.node("worker-0", {.desired = "rendered-worker-2", .state = "Rebooting", .is_ready = false});
   world.pool("worker", "rendered-worker-3");
   EXPECT_EQ(world.announcements(), Lines{"worker-1 rendered-worker-3"});
   world.pool("worker", "rendered-worker-2", {{"paused", true}});

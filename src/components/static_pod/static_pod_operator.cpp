@@ -110,7 +110,7 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
                         .reason = result.ok() ? "AsExpected" : "SynchronizationError",
                         .message = result.ok() ? "" : result.error().message()});
   conditions.insert(conditions.end(), target.conditions.begin(), target.conditions.end());
-  // After an update of the operator, the latest revision is that of the release before, until its parts are made anew.
+  // After an update of the operator, the latest revision is that of the release before, until this operator has made another one.
   const bool is_of_release = has_parts && revision.is_current && rollout.published == revision.latest;
   const std::string_view release = is_of_release ? std::string_view(variables.version) : "";
   const Json next = settings_with(*settings, revision, rollout, release, conditions, now);

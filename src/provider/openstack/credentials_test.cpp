@@ -11,7 +11,7 @@ namespace {
 
 class CredentialsTest : public testing::Test {
  protected:
-  CredentialsTest() { variables = {{"HOME", "/home/me"}, {"OS_CLIENT_CONFIG_FILE", "/work/clouds.yaml"}}; }
+  CredentialsTest() { variables = {{"HOME", "/home/me"}, {"OS_CLIENT_CONFIG_FILE", "/cloud/clouds.yaml"}}; }
 
   Result<Login> find(const std::string& cloud = "demo") {
     return find_login(
@@ -59,11 +59,11 @@ TEST_F(CredentialsTest, ReadsACloud) {
 }
 
 TEST_F(CredentialsTest, TheFirstFileWithTheCloudCounts) {
-  write("/work/clouds.yaml", "clouds: {other: {}}");
+  write("/cloud/clouds.yaml", "clouds: {other: {}}");
   write("/etc/openstack/clouds.yaml", with_password);
   ASSERT_TRUE(find().ok());
   EXPECT_EQ(find()->source, "cloud demo in /etc/openstack/clouds.yaml");
-  write("/work/clouds.yaml", "clouds: {demo: {auth: {auth_url: http://x/identity/v2.0/, token: t, project_id: p}}}");
+  write("/cloud/clouds.yaml", "clouds: {demo: {auth: {auth_url: http://x/identity/v2.0/, token: t, project_id: p}}}");
   const Result<Login> found = find();
   ASSERT_TRUE(found.ok()) << found.error().message();
   EXPECT_EQ(found->auth_url, "http://x/identity/v3");
@@ -73,7 +73,7 @@ TEST_F(CredentialsTest, TheFirstFileWithTheCloudCounts) {
 }
 
 TEST_F(CredentialsTest, SecretsMayBeInAFileOfTheirOwn) {
-  write("/work/clouds.yaml",
+  write("/cloud/clouds.yaml",
         "clouds: {demo: {auth_type: v3applicationcredential, auth: {auth_url: 'https://c/v3', application_credential_id: ac}, "
         "cacert: ~/ca.pem}}");
   EXPECT_NE(message().find("application_credential_secret is missing"), std::string::npos) << message();
@@ -99,16 +99,16 @@ TEST_F(CredentialsTest, VariablesCountIfNoFileHasTheCloud) {
   EXPECT_EQ(found->project.name, "team");
   EXPECT_EQ(found->project.domain_id, "default");
   EXPECT_EQ(found->interface, "internal");
-  write("/work/clouds.yaml", with_password);
-  EXPECT_EQ(find()->source, "cloud demo in /work/clouds.yaml");
+  write("/cloud/clouds.yaml", with_password);
+  EXPECT_EQ(find()->source, "cloud demo in /cloud/clouds.yaml");
 }
 
 TEST_F(CredentialsTest, SaysWhatIsMissingOrNotSupported) {
   EXPECT_EQ(message(),
-            "platform openstack: no credentials found (looked in: cloud demo in /work/clouds.yaml, "
+            "platform openstack: no credentials found (looked in: cloud demo in /cloud/clouds.yaml, "
             "/home/me/.config/openstack/clouds.yaml, /etc/openstack/clouds.yaml; OS_AUTH_URL)");
   const auto refuses = [&](std::string_view entry, std::string_view part) {
-    write("/work/clouds.yaml", fmt::format("clouds: {{demo: {}}}", entry));
+    write("/cloud/clouds.yaml", fmt::format("clouds: {{demo: {}}}", entry));
     EXPECT_NE(message().find(part), std::string::npos) << entry << ": " << message();
     EXPECT_EQ(message().find("hunter2"), std::string::npos);
   };

@@ -66,7 +66,8 @@ def secret(name, certificate, key):
 def fill(plane, members):
     """Creates the objects of the bootstrap machine and of the cluster-version operator."""
     plane.apply(*[an_object("Namespace", name) for name in ("openshift-etcd", "openshift-etcd-operator", "openshift-config")],
-                 definition("operator.openshift.io", "etcds", "Etcd"), definition("config.openshift.io", "infrastructures", "Infrastructure"),
+                 definition("operator.openshift.io", "etcds", "Etcd"), definition("operator.openshift.io", "kubeapiservers", "KubeAPIServer"),
+                 definition("config.openshift.io", "infrastructures", "Infrastructure"),
                  definition("config.openshift.io", "clusteroperators", "ClusterOperator"), *backup_definitions())
     plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
     ca = {"ca-bundle.crt": members.ca.read_text()}
