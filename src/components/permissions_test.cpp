@@ -7,6 +7,7 @@
 #include "components/config_operator/operator.h"
 #include "components/dns/operator.h"
 #include "components/etcd/operator.h"
+#include "components/ingress/ingress_routes.h"
 #include "components/ingress/operator.h"
 #include "components/kube_apiserver/operator.h"
 #include "components/kube_controller_manager/operator.h"
@@ -14,6 +15,8 @@
 #include "components/machine_config_operator/controller_start.h"
 #include "components/machine_config_operator/operator.h"
 #include "components/network/operator.h"
+#include "components/service_ca/keeper.h"
+#include "components/service_ca/operator.h"
 #include "components/static_pod_installer/start.h"
 #include "components/workload/workload_operator.h"
 #include "kube/client.h"
@@ -179,7 +182,7 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
  protected:
   PermissionsTest() {
     for (const char* kind : {"Etcd", "KubeAPIServer", "KubeControllerManager", "KubeScheduler", "Config", "CloudCredential",
-                             "MachineConfiguration"}) {
+                             "MachineConfiguration", "ServiceCA"}) {
       put(settings(kind, "cluster"));
     }
     put(settings("DNS", "default"));
@@ -192,7 +195,7 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
     put(config_map({"openshift-machine-config-operator", "machine-config-operator-images"},
                    {{"images.json", std::string(images)}}));
     for (const char* name : {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "config-operator",
-                             "cloud-credential", "ingress", "network", "dns", "machine-config"}) {
+                             "cloud-credential", "ingress", "network", "dns", "machine-config", "service-ca"}) {
       put({{"apiVersion", "config.openshift.io/v1"}, {"kind", "ClusterOperator"}, {"metadata", {{"name", name}}}});
     }
     put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "tenant"}}}});
@@ -278,9 +281,10 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
         of_static_pods("openshift-kube-apiserver-operator/kube-apiserver-operator", recovered()[0]),
         of_static_pods("openshift-kube-controller-manager-operator/kube-controller-manager-operator", recovered()[1]),
         of_static_pods("openshift-kube-scheduler-operator/openshift-kube-scheduler-operator", recovered()[2]),
-        of_workloads("openshift-config-operator/openshift-config-operator", config_operator::make_operator({}, {"0.1.0"}), 3),
+        of_workloads(std::string(config_account), service_ca::make_operator("openshift-config-operator"), 3),
+        of_workloads(std::string(config_account), config_operator::make_operator({}, {"0.1.0"}), 3),
         of_workloads("openshift-cloud-credential-operator/cloud-credential-operator", cloud_credential::make_operator(), 1),
-        of_workloads("openshift-ingress-operator/ingress-operator", ingress::make_operator("r/router@sha256:1"), 8),
+        of_workloads(std::string(ingress_account), ingress::make_operator("r/router@sha256:1"), 8),
         of_workloads("openshift-network-operator/network-operator",
                      network::make_operator({"r/flannel", "r/proxy", "r/operator"}), 4),
         of_workloads("openshift-dns-operator/dns-operator", dns::make_operator("r/coredns"), 4),
@@ -290,6 +294,8 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
     return programs;
   }
 
+  static constexpr std::string_view config_account = "openshift-config-operator/openshift-config-operator";
+  static constexpr std::string_view ingress_account = "openshift-ingress-operator/ingress-operator";
   static constexpr const char* images =
       R"({"machine-config-operator":"mco@sha256:1","pod":"pod@sha256:2","machine-os":"os@sha256:3",)"
       R"("keepalived-ipfailover":"k@sha256:4","haproxy-router":"h@sha256:5",)"
@@ -389,14 +395,45 @@ TEST_F(PermissionsTest, RecoveryMayReplaceCertificates) {
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 
-TEST_F(PermissionsTest, NoProgramReadsSecretsOfAllNamespaces) {
+// Two operators have a second loop, for objects of users.
+TEST_F(PermissionsTest, CertificatesOfServicesAndIngressObjectsOfAllNamespaces) {
+  const Program service_ca{.account = std::string(config_account), .watched = service_ca::Keeper::watched()};
+  run(service_ca);
+  judge(service_ca, {{"create", "", "secrets", "tenant", ""},
+                     {"update", "", "secrets", "tenant", "web-tls"},
+                     {"patch", "", "services", "tenant", "web"},
+                     {"update", "", "configmaps", "tenant", "trust"},
+                     {"patch", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "hooks"},
+                     {"patch", "admissionregistration.k8s.io", "mutatingwebhookconfigurations", "", "hooks"},
+                     {"patch", "apiextensions.k8s.io", "customresourcedefinitions", "", "crd"},
+                     {"patch", "apiregistration.k8s.io", "apiservices", "", "api"},
+                     {"create", "", "events", "tenant", ""}});
+  const Program ingress{.account = std::string(ingress_account), .watched = ingress::watched_for_ingresses()};
+  run(ingress);
+  judge(ingress, {{"create", "route.openshift.io", "routes", "tenant", "web-1"},
+                  {"patch", "route.openshift.io", "routes", "tenant", "web-1"},
+                  {"delete", "route.openshift.io", "routes", "tenant", "web-1"},
+                  {"update", "networking.k8s.io", "ingresses/status", "tenant", "web"},
+                  {"create", "networking.k8s.io", "ingressclasses", "", ""},
+                  {"create", "", "events", "tenant", ""}});
+  EXPECT_EQ(refused_, std::set<std::string>());
+}
+
+TEST_F(PermissionsTest, FewProgramsReadSecretsOfAllNamespaces) {
   std::vector<Program> programs = operators();
   programs.push_back({.account = "openshift-machine-config-operator/machine-config-controller", .watched = {}});
   programs.push_back({.account = "openshift-kube-apiserver/localhost-recovery-client", .watched = {}});
   programs.push_back({.account = "openshift-static-pod-installer/installer", .watched = {}});
   for (const Program& program : programs) {
+    // Certificates of Services are Secrets of their namespaces (an admission policy restricts which ones may be written), and an
+    // Ingress names a Secret.
+    const std::set<std::string_view> allowed =
+        program.account == config_account    ? std::set<std::string_view>{"get", "list", "watch", "create", "update"}
+        : program.account == ingress_account ? std::set<std::string_view>{"get", "list", "watch"}
+                                             : std::set<std::string_view>{};
     for (const char* verb : {"get", "list", "watch", "create", "update", "patch", "delete"}) {
-      EXPECT_FALSE(permissions_.may(program.account, {verb, "", "secrets", "tenant", "password"})) << program.account << verb;
+      EXPECT_EQ(permissions_.may(program.account, {verb, "", "secrets", "tenant", "password"}), allowed.contains(verb))
+          << program.account << verb;
     }
     for (const char* verb : {"escalate", "bind", "create", "update", "patch"}) {
       for (const char* type : {"clusterroles", "clusterrolebindings", "roles", "rolebindings"}) {

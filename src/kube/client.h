@@ -101,10 +101,13 @@ Result<> remove(const sys::Context& context, Api& api, const ResourceType& type,
 // unreachable or does not serve the type; after 30 s it logs a warning. Objects are sorted by namespace and name. `changed` is
 // called on this thread.
 //
-//   errors  cancelled; those of `changed`; denied; invalid: the server rejects the selection
+//   errors   cancelled; those of `changed`; denied; invalid: the server rejects the selection
+//   reduce   what to keep of an object, with its apiVersion, kind, name and namespace; null: nothing. For types with many objects
+//            of which the caller needs a small part. `changed` is not called after a change of other parts
 using Objects = std::vector<Json>;
+using Reduce = std::function<Json(const Json& object)>;
 Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
-                const Selection& selection, const std::function<Result<>(const Objects&)>& changed);
+                const Selection& selection, const std::function<Result<>(const Objects&)>& changed, const Reduce& reduce = {});
 
 // One step of follow_changes. `listing` begins a list of all objects; `listed` ends it: all objects that were not `present` since
 // `listing` do not exist.

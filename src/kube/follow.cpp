@@ -90,7 +90,8 @@ class Follower {
 // Keeps the objects, sorted, and passes all of them on after each change.
 class Collection {
  public:
-  explicit Collection(const std::function<Result<>(const Objects&)>& changed) : changed_(changed) {}
+  explicit Collection(const std::function<Result<>(const Objects&)>& changed, Reduce reduce = {})
+      : changed_(changed), reduce_(std::move(reduce)) {}
 
   Result<> take(Change change) {
     switch (change.kind) {
@@ -105,6 +106,15 @@ class Collection {
         listed_.clear();
         return changed_(objects_);
       case Change::Kind::present:
+        if (!reduce_) break;
+        if (Json kept = reduce_(change.object); !kept.is_null()) {
+          change.object = std::move(kept);
+        } else if (is_listing_) {
+          return Ok{};
+        } else {
+          change.kind = Change::Kind::removed;
+        }
+        break;
       case Change::Kind::removed: break;
     }
     if (is_listing_) {
@@ -117,6 +127,7 @@ class Collection {
       if (!is_known) return Ok{};
       objects_.erase(place);
     } else if (is_known) {
+      if (reduce_ && *place == change.object) return Ok{};
       *place = std::move(change.object);
     } else {
       objects_.insert(place, std::move(change.object));
@@ -126,6 +137,7 @@ class Collection {
 
  private:
   const std::function<Result<>(const Objects&)>& changed_;
+  const Reduce reduce_;
   Objects objects_, listed_;
   bool is_listing_ = false;
 };
@@ -151,8 +163,8 @@ Result<> follow_until(const sys::Context& context, SteadyTime deadline, Api& api
 }  // namespace
 
 Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
-                const Selection& selection, const std::function<Result<>(const Objects&)>& changed) {
-  Collection collection(changed);
+                const Selection& selection, const std::function<Result<>(const Objects&)>& changed, const Reduce& reduce) {
+  Collection collection(changed, reduce);
   return follow_changes(context, api, type, namespace_name, selection,
                         [&](Change change) { return collection.take(std::move(change)); });
 }

@@ -60,6 +60,46 @@ TEST(Follow, GoesOnFromItsVersionWhenTheServerEndsAWatch) {
   EXPECT_GE(count(kube, "WATCH /api/v1/nodes?"), 1);
 }
 
+// Keeps nodes with a label, and of them the name and the label.
+Json reduce_node(const Json& object) {
+  const auto label = find_string(object, {"metadata", "labels", "keep"});
+  if (!label) return nullptr;
+  return {{"metadata", {{"name", name_of(object)}, {"label", *label}}}};
+}
+
+TEST(Follow, ReducesObjects) {
+  TestContext test;
+  FakeKube kube;
+  const auto put = [&](const char* name, const char* label, int other) {
+    Json object = node(name);
+    if (label) object.as_object()["metadata"].as_object()["labels"] = JsonObject{{"keep", label}};
+    object.as_object()["spec"] = JsonObject{{"other", other}};
+    kube.put(object);
+  };
+  put("a", "x", 1);
+  put("b", nullptr, 1);
+  std::vector<std::string> seen;
+  const std::vector<std::function<void()>> steps = {[&] {
+                                                      put("a", "x", 2);      // no difference
+                                                      put("c", nullptr, 1);  // not kept
+                                                      put("b", "y", 2);
+                                                    },
+                                                    [&] { put("a", nullptr, 3); }, [] {}};
+  const Result<> ended = follow(
+      test.context(), kube, types::nodes, "", {},
+      [&](const Objects& objects) -> Result<> {
+        seen.push_back(names(objects));
+        EXPECT_EQ(objects[0].as_object().size(), 1u);
+        if (seen.size() > steps.size()) return enough;
+        steps[seen.size() - 1]();
+        if (seen.size() == steps.size()) return enough;
+        return Ok{};
+      },
+      reduce_node);
+  EXPECT_EQ(ended.error().message(), "enough");
+  EXPECT_EQ(seen, (std::vector<std::string>{"a ", "a b ", "b "}));
+}
+
 TEST(Follow, ListsAgainWhenItsVersionIsGone) {
   TestContext test;
   FakeKube kube;

@@ -54,6 +54,8 @@ inline const ResourceType cron_jobs{"batch", "v1", "cronjobs", "CronJob"};
 inline const ResourceType pod_disruption_budgets{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"};
 inline const ResourceType network_policies{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"};
 inline const ResourceType ingress_classes{"networking.k8s.io", "v1", "ingressclasses", "IngressClass", false};
+// Not to be confused with `ingresses`, the settings of the cluster.
+inline const ResourceType ingress_objects{"networking.k8s.io", "v1", "ingresses", "Ingress"};
 inline const ResourceType priority_classes{"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false};
 inline const ResourceType storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};
 inline const ResourceType api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
@@ -61,6 +63,10 @@ inline const ResourceType admission_policies{"admissionregistration.k8s.io", "v1
                                              "ValidatingAdmissionPolicy", false};
 inline const ResourceType admission_policy_bindings{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings",
                                                     "ValidatingAdmissionPolicyBinding", false};
+inline const ResourceType mutating_webhooks{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
+                                            "MutatingWebhookConfiguration", false};
+inline const ResourceType validating_webhooks{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                                              "ValidatingWebhookConfiguration", false};
 inline const ResourceType endpoint_slices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"};
 inline const ResourceType leases{"coordination.k8s.io", "v1", "leases", "Lease"};
 inline const ResourceType certificate_requests{"certificates.k8s.io", "v1", "certificatesigningrequests",
@@ -102,6 +108,7 @@ inline const ResourceType network_settings{"operator.openshift.io", "v1", "netwo
 inline const ResourceType dns_settings{"operator.openshift.io", "v1", "dnses", "DNS", false};
 inline const ResourceType credential_settings{"operator.openshift.io", "v1", "cloudcredentials", "CloudCredential", false};
 inline const ResourceType ingress_controllers{"operator.openshift.io", "v1", "ingresscontrollers", "IngressController"};
+inline const ResourceType service_cas{"operator.openshift.io", "v1", "servicecas", "ServiceCA", false};
 inline const ResourceType machine_configurations{"operator.openshift.io", "v1", "machineconfigurations", "MachineConfiguration",
                                                  false};
 

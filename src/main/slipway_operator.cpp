@@ -44,6 +44,7 @@
 #include "components/router/start.h"
 #include "components/runtimecfg/monitor.h"
 #include "components/runtimecfg/runtimecfg.h"
+#include "components/service_ca/operator.h"
 #include "components/static_pod_installer/run_when_ready.h"
 #include "components/static_pod_installer/start.h"
 #include "main/world.h"
@@ -65,7 +66,12 @@ Result<> run_cluster_version(const components::Environment& environment, const c
   return components::cluster_version::run_start(environment, arguments, node::registry_access);
 }
 
-// Connects components that do not include each other, in one process.
+// The next two connect components that do not include each other, in one process.
+Result<> run_config_operator(const components::Environment& environment, const components::Arguments& arguments) {
+  return components::config_operator::run_operator(environment, arguments,
+                                                   {components::service_ca::make_operator("openshift-config-operator")});
+}
+
 Result<> run_certificate_recovery(const components::Environment& environment, const components::Arguments& arguments) {
   return components::certificate_recovery::run_start(
       environment, arguments,
@@ -103,7 +109,7 @@ constexpr std::array programs = {
     Program{"cluster-bootstrap", "bootstrap-in-place", "FLAGS", components::cluster_bootstrap::run_in_place},
     Program{"cluster-bootstrap", "start", "FLAGS", components::cluster_bootstrap::run_start},
     Program{"cluster-bootstrap", "version", "", components::cluster_bootstrap::run_version},
-    Program{"cluster-config-operator", "operator", "[FLAGS]", components::config_operator::run_operator},
+    Program{"cluster-config-operator", "operator", "[FLAGS]", run_config_operator},
     Program{"cluster-config-operator", "render", "FLAGS", components::config_operator::run_operator_render},
     Program{"cluster-etcd-operator", "backup", "FLAGS", components::etcd::run_backup},
     Program{"cluster-etcd-operator", "operator", "[FLAGS]", components::etcd::run_operator},

@@ -9,6 +9,7 @@
 #include "release/release.h"
 
 #include <algorithm>
+#include <array>
 
 namespace slipway::components::config_operator {
 
@@ -20,6 +21,8 @@ constexpr std::string_view lists_folder = "/usr/share/bootkube/manifests/feature
 constexpr std::string_view config_space = "openshift-config";
 constexpr std::string_view managed_space = "openshift-config-managed";
 constexpr std::string_view servers_bundle = "kube-apiserver-server-ca";
+// The operator service-ca creates it.
+constexpr std::string_view authority_space = "openshift-service-ca", authority_bundle = "signing-cabundle";
 constexpr std::string_view bundle_of_spaces = "openshift-service-ca.crt";
 
 // ---- feature gates
@@ -129,14 +132,26 @@ bool has_bundle(const Json& space) {
 
 void plan_service_ca(const Snapshot& seen, DesiredState& desired_state) {
   Condition degraded{.type = "ServiceCADegraded"};
-  const Json* servers = seen.find(kube::types::config_maps, managed_space, servers_bundle);
-  const std::string bundle(servers ? find_string(*servers, {"data", "ca-bundle.crt"}).value_or("") : "");
-  if (bundle.empty()) {
+  struct Source {
+    std::string_view space, name, creator;
+  };
+  // The authorities of API servers: for pods of clusters whose earlier release published only those.
+  constexpr std::array sources = {Source{authority_space, authority_bundle, "service-ca operator"},
+                                  Source{managed_space, servers_bundle, "kube-apiserver operator"}};
+  std::string bundle;
+  for (const Source& source : sources) {
+    const Json* object = seen.find(kube::types::config_maps, source.space, source.name);
+    const std::string part(object ? find_string(*object, {"data", "ca-bundle.crt"}).value_or("") : "");
+    bundle += part;
+    if (!bundle.empty() && !bundle.ends_with('\n')) bundle += '\n';
+    if (!part.empty() || degraded.is_true) continue;
     degraded.is_true = true;
     degraded.reason = "SynchronizationError";
     degraded.message =
-        fmt::format("ConfigMap {}/{}, which the kube-apiserver operator creates, does not exist", managed_space, servers_bundle);
-  } else {
+        fmt::format("ConfigMap {}/{}, which the {} creates, does not exist", source.space, source.name, source.creator);
+  }
+  // Complete from the first write on: the files on masters and in pods follow each one.
+  if (!degraded.is_true) {
     const auto desired = [&](std::string_view space, std::string_view name, std::string_view key) {
       desired_state.plan.desired_objects.push_back(
           {kube::types::config_maps,
@@ -153,11 +168,13 @@ void plan_service_ca(const Snapshot& seen, DesiredState& desired_state) {
 
 // The types of settings include FeatureGate and Infrastructure.
 std::vector<Watched> watched_by_config() {
-  std::vector<Watched> watched = {{kube::types::cluster_versions},
-                                  {kube::types::namespaces},
-                                  {kube::types::config_maps, std::string(config_space)},
-                                  {kube::types::config_maps, std::string(managed_space)},
-                                  {kube::types::config_maps, "", {.fields = fmt::format("metadata.name={}", bundle_of_spaces)}}};
+  std::vector<Watched> watched = {
+      {kube::types::cluster_versions},
+      {kube::types::namespaces},
+      {kube::types::config_maps, std::string(config_space)},
+      {kube::types::config_maps, std::string(managed_space)},
+      {kube::types::config_maps, std::string(authority_space), {.fields = fmt::format("metadata.name={}", authority_bundle)}},
+      {kube::types::config_maps, "", {.fields = fmt::format("metadata.name={}", bundle_of_spaces)}}};
   for (const kube::ResourceType& type : cluster_settings()) watched.push_back({type, "", {.fields = "metadata.name=cluster"}});
   return watched;
 }
@@ -192,10 +209,12 @@ WorkloadOperator make_operator(std::vector<Json> lists, const ReleaseVersion& re
           .configured_by = cluster_settings()};
 }
 
-Result<> run_operator(const Environment& environment, const Arguments& arguments) {
+Result<> run_operator(const Environment& environment, const Arguments& arguments, std::vector<WorkloadOperator> companions) {
   return run_workload_operator(environment, arguments, "cluster-config-operator",
-                               [](const Environment& given, const ReleaseVersion& release) -> Result<WorkloadOperator> {
-                                 return make_operator(TRY(read_lists(given.files)), release);
+                               [&](const Environment& given, const ReleaseVersion& release) -> Result<WorkloadOperator> {
+                                 WorkloadOperator work = make_operator(TRY(read_lists(given.files)), release);
+                                 work.companions = std::move(companions);
+                                 return work;
                                });
 }
 

@@ -1,6 +1,6 @@
 // `cluster-config-operator operator`: manages objects that are derived from the configuration of the cluster: the gates in the
-// status of the FeatureGate, the cloud configuration in the form that components mount, and the authorities that pods trust for
-// services. It also reports settings of the cluster that have no effect in this release.
+// status of the FeatureGate, the cloud configuration in the form that components mount, and copies of the authorities that pods
+// trust for services. It also reports settings of the cluster that have no effect in this release.
 #pragma once
 
 #include "components/workload/workload_operator.h"
@@ -18,6 +18,7 @@ DesiredState plan_config(const std::vector<Json>& lists, const ReleaseVersion& r
 // lists: the feature gates of each feature set
 WorkloadOperator make_operator(std::vector<Json> lists, const ReleaseVersion& release);
 
-Result<> run_operator(const Environment& environment, const Arguments& arguments);
+// companions: operators that run in the same process
+Result<> run_operator(const Environment& environment, const Arguments& arguments, std::vector<WorkloadOperator> companions);
 
 }  // namespace slipway::components::config_operator

@@ -68,7 +68,7 @@ std::string gates_of(const DesiredState& desired_state) {
   return "none";
 }
 
-// "openshift-config-managed/service-ca ca-bundle.crt=PEM", sorted.
+// "openshift-config-managed/service-ca ca-bundle.crt=SERVICES\nPEM\n", sorted.
 std::vector<std::string> maps_of(const DesiredState& desired_state) {
   std::vector<std::string> lines;
   for (const DesiredObject& desired : desired_state.plan.desired_objects) {
@@ -159,15 +159,20 @@ TEST(ConfigOperator, PublishesTheCloudConfiguration) {
 TEST(ConfigOperator, PublishesTheAuthoritiesOfServices) {
   View view;
   EXPECT_EQ(condition(desired_state_of(view), "ServiceCADegraded"),
+            "true SynchronizationError: ConfigMap openshift-service-ca/signing-cabundle, which the service-ca operator creates, "
+            "does not exist");
+  put_map(view, "openshift-service-ca", "signing-cabundle", "{ca-bundle.crt: SERVICES}");
+  EXPECT_EQ(condition(desired_state_of(view), "ServiceCADegraded"),
             "true SynchronizationError: ConfigMap openshift-config-managed/kube-apiserver-server-ca, which the kube-apiserver "
             "operator creates, does not exist");
+  EXPECT_EQ(maps_of(desired_state_of(view)), std::vector<std::string>());
   put_map(view, "openshift-config-managed", "kube-apiserver-server-ca", "{ca-bundle.crt: PEM}");
   for (const char* name : {"default", "kube-system", "openshift", "openshift-dns", "shop"}) put_space(view, name);
   put_space(view, "leaving", "Terminating");
   const DesiredState desired_state = desired_state_of(view);
-  EXPECT_EQ(maps_of(desired_state), (std::vector<std::string>{"openshift-config-managed/service-ca ca-bundle.crt=PEM",
-                                                              "default/openshift-service-ca.crt service-ca.crt=PEM",
-                                                              "shop/openshift-service-ca.crt service-ca.crt=PEM"}));
+  EXPECT_EQ(maps_of(desired_state), (std::vector<std::string>{"openshift-config-managed/service-ca ca-bundle.crt=SERVICES\nPEM\n",
+                                                              "default/openshift-service-ca.crt service-ca.crt=SERVICES\nPEM\n",
+                                                              "shop/openshift-service-ca.crt service-ca.crt=SERVICES\nPEM\n"}));
   EXPECT_EQ(condition(desired_state, "ServiceCADegraded"), "false AsExpected: ");
 }
 

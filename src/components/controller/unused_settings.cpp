@@ -19,7 +19,8 @@ const Types with_config = {&kube::types::kube_apiservers, &kube::types::kube_con
 const Types of_operators = {
     &kube::types::etcds,           &kube::types::kube_apiservers,        &kube::types::kube_controller_managers,
     &kube::types::kube_schedulers, &kube::types::config_settings,        &kube::types::credential_settings,
-    &kube::types::dns_settings,    &kube::types::machine_configurations, &kube::types::network_settings};
+    &kube::types::dns_settings,    &kube::types::machine_configurations, &kube::types::network_settings,
+    &kube::types::service_cas};
 
 // How a field of spec, with all fields below it, takes effect.
 enum class Effect {
@@ -87,6 +88,7 @@ const std::vector<Row> rows = {
     {{&kube::types::dns_settings}, "servers"},
     {{&kube::types::dns_settings}, "upstreamResolvers"},
     {{&kube::types::machine_configurations}, "nodeDisruptionPolicy"},
+    {{&kube::types::service_cas}, "unsupportedConfigOverrides.forceRotation.reason"},
     {{&kube::types::network_settings}, "additionalNetworks"},
     {{&kube::types::network_settings}, "additionalRoutingCapabilities"},
     {{&kube::types::network_settings}, "clusterNetwork"},

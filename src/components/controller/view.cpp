@@ -71,10 +71,11 @@ Result<> View::follow(const sys::Context& context, kube::Api& api, const std::ve
   for (const Watched& each : watched) {
     tasks.run(name_of_watch(each), [this, &api, &each](const sys::Context& own) {
       WatchState state_of_watch;
-      return kube::follow(own, api, each.type, each.space, each.selection, [&](const kube::Objects& objects) -> Result<> {
+      const auto merged = [&](const kube::Objects& objects) -> Result<> {
         merge(each, state_of_watch, objects);
         return Ok{};
-      });
+      };
+      return kube::follow(own, api, each.type, each.space, each.selection, merged, each.reduce);
     });
   }
   return tasks.wait();

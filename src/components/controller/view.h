@@ -25,6 +25,8 @@ struct Watched {
   kube::ResourceType type;
   std::string space{};
   kube::Selection selection{};
+  // What the view keeps of an object; null: nothing. Empty: everything. It has to keep each object that the plan may write.
+  kube::Reduce reduce{};
 };
 
 // The state of a view at one moment. Cheap to copy; objects live as long as any copy of the snapshot. Threads: any.

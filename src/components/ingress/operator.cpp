@@ -3,6 +3,7 @@
 #include "components/controller/certificate_rotation.h"
 #include "components/controller/operand.h"
 #include "components/ingress/certificates.h"
+#include "components/ingress/ingress_routes.h"
 #include "components/ingress/router.h"
 #include "components/ingress/settings.h"
 #include "components/ingress/status.h"
@@ -29,6 +30,7 @@ const std::vector<Watched> watched = {
     {kube::types::secrets, std::string(operator_space), {.fields = "metadata.name=router-ca"}},
     {kube::types::config_maps, std::string(managed_space), {.fields = "metadata.name=router-ca"}},
     {kube::types::config_maps, std::string(managed_space), {.fields = "metadata.name=default-ingress-cert"}},
+    {kube::types::config_maps, std::string(router_space), {.fields = fmt::format("metadata.name={}", service_ca_bundle)}},
     watched_lifetimes(),
 };
 
@@ -70,6 +72,14 @@ void add_trust(const Settings& settings, const Snapshot& seen, Plan& plan) {
        config_map({std::string(managed_space), std::string(default_certificate)}, {{"ca-bundle.crt", pem}})});
 }
 
+// Routers read it to verify pods of reencrypt Routes. The operator service-ca writes its data.
+DesiredObject service_ca_object() {
+  return {kube::types::config_maps,
+          config_map({std::string(router_space), std::string(service_ca_bundle)}, {},
+                     {{"service.beta.openshift.io/inject-cabundle", "true"}}),
+          DesiredObject::How::create};
+}
+
 Result<DesiredState> make_aim(const std::string& image, const Snapshot& seen, WallTime now) {
   const ClusterFacts facts = TRY(cluster_facts(seen));
   const std::vector<const Json*> controllers = controllers_of(seen);
@@ -80,6 +90,7 @@ Result<DesiredState> make_aim(const std::string& image, const Snapshot& seen, Wa
     plan.desired_objects.push_back({kube::types::ingress_controllers, default_controller(), DesiredObject::How::create});
   }
 
+  plan.desired_objects.push_back(service_ca_object());
   std::vector<Settings> admitted;
   std::vector<std::string> names;
   for (const auto& [name, admission] : admissions) {
@@ -128,7 +139,8 @@ WorkloadOperator make_operator(const std::string& router_image) {
           .space = std::string(operator_space),
           .watched = watched,
           .operands = {"ingress-controller"},
-          .desired_state = [router_image](const Snapshot& seen, WallTime now) { return make_aim(router_image, seen, now); }};
+          .desired_state = [router_image](const Snapshot& seen, WallTime now) { return make_aim(router_image, seen, now); },
+          .observer = [](const sys::Context& context, kube::Api& api, View&) { return keep_ingresses(context, api); }};
 }
 
 Result<> run_operator(const Environment& environment, const Arguments& arguments) {

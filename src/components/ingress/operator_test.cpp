@@ -498,14 +498,23 @@ TEST(IngressCertificates, OfAnAdministratorAreServedWhenValid) {
   EXPECT_EQ(data_of(cluster.find(config_maps, managed_space, "default-ingress-cert"), "ca-bundle.crt").value(), mine.pem);
 }
 
-// The ConfigMap service-ca of other operators has the authorities of API servers, which sign no certificates of Services.
-TEST(IngressOperator, RoutersGetNoServiceCa) {
+TEST(IngressOperator, RoutersTrustTheServiceCa) {
   Cluster cluster;
-  cluster.view.put(config_map({std::string(managed_space), "service-ca"}, {{"ca-bundle.crt", "pem"}}));
   cluster.settle();
+  const Json* bundle = cluster.find(config_maps, router_space, "service-ca-bundle");
+  ASSERT_NE(bundle, nullptr);
+  EXPECT_EQ(find_string(*bundle, {"metadata", "annotations", "service.beta.openshift.io/inject-cabundle"}), "true");
   const Json* deployment = cluster.find(kube::types::deployments, router_space, "router-default");
   ASSERT_NE(deployment, nullptr);
-  EXPECT_EQ(emit_json(*deployment, JsonStyle::compact).find("service-ca"), std::string::npos);
+  const Json& pod = *find(*deployment, {"spec", "template", "spec"});
+  EXPECT_EQ(find_array(pod, {"volumes"})[1],
+            (Json{{"name", "service-ca"}, {"configMap", {{"name", "service-ca-bundle"}, {"optional", true}}}}));
+  // The operator service-ca writes the data, and it stays.
+  Json injected = *bundle;
+  injected.as_object()["data"] = JsonObject{{"service-ca.crt", "pem"}};
+  cluster.view.put(injected);
+  cluster.settle();
+  EXPECT_EQ(data_of(cluster.find(config_maps, router_space, "service-ca-bundle"), "service-ca.crt"), "pem");
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ Result<std::vector<DesiredObject>> router_objects(const Router& router, const Cl
                                  {"IMAGE", quoted(router.image)},
                                  {"MOST_AWAY", router.replicas > 1 ? "50%" : "1"},
                                  {"ROUTES_DOMAIN", facts.routes_domain},
+                                 {"SERVICE_CA", std::string(service_ca_bundle)},
                                  {"STATS_PORT", std::to_string(settings.stats_port)}};
   Json deployment = TRY(deployment_of(router, facts, values));
   Json internal = TRY(fill_document("ingress/router/service-internal.yaml", values));

@@ -12,6 +12,9 @@ namespace slipway::components::ingress {
 
 inline constexpr std::string_view controller_label = "ingresscontroller.operator.openshift.io/deployment-ingresscontroller";
 
+// ConfigMap in the namespace of routers with the authorities that sign certificates of Services.
+inline constexpr std::string_view service_ca_bundle = "service-ca-bundle";
+
 struct Router {
   Settings settings;
   int replicas = 1;

@@ -24,7 +24,8 @@ std::string claim_host_and_path(std::map<std::string, Claim>& claims, const Rout
   if (!shares_hosts && claim.space != route.space) {
     return fmt::format("an older route in another namespace has the host {}", route.host);
   }
-  const auto [place, is_new] = claim.names.emplace(route.path, route.full_name());
+  // A path and the same path with all below it are different.
+  const auto [place, is_new] = claim.names.emplace((route.is_exact ? "=" : "") + route.path, route.full_name());
   if (is_new) return "";
   if (!place->second.starts_with(route.space + "/")) {
     return fmt::format("an older route in another namespace has {}{}", route.host, route.path);

@@ -43,6 +43,15 @@ TEST(Admit, TheOldestRouteOfAHostAndPathIsAdmitted) {
   EXPECT_EQ(admission.verdicts[1].message, "the older route old has a.example.com");
 }
 
+TEST(Admit, APathAndAllBelowItAreDifferent) {
+  View view;
+  Json exact = route("shop", "exact", 2, "{host: a.example.com, path: /x, to: {name: x}}");
+  exact.as_object()["metadata"].as_object()["annotations"] = JsonObject{{"router.slipway.internal/path-type", "Exact"}};
+  view.put(exact);
+  view.put(route("shop", "prefix", 1, "{host: a.example.com, path: /x, to: {name: x}}"));
+  EXPECT_EQ(outcome(view), (std::vector<std::string>{"shop/exact", "shop/prefix"}));
+}
+
 TEST(Admit, AHostBelongsToTheNamespaceThatHadItFirst) {
   View view;
   view.put(route("shop", "web", 2, "{host: a.example.com, to: {name: x}}"));

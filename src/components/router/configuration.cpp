@@ -15,6 +15,7 @@ namespace slipway::components::router {
 namespace {
 
 constexpr std::string_view http_map = "http.map", https_map = "https.map", names_map = "names.map";
+constexpr std::string_view exact_prefix = "exact_";  // of maps: "exact_http.map"
 constexpr std::string_view certificate_list = "certificates.list";
 constexpr std::string_view page = "no-application.html";
 // haproxy accepts 64 words in a line.
@@ -104,13 +105,14 @@ Result<std::string> server_settings(const Route& route, const Target& target, co
   return fill("lines/verify_name.cfg", {{"CA_FILE", file}, {"NAME", name}});
 }
 
-// The key of a route in maps. haproxy looks for the longest key that is a prefix of host and path.
-std::string key_of(const Route& route) { return fmt::format("{}{}/", route.host, route.path); }
+// The key of a route in maps. haproxy looks for the longest key that is a prefix of host and path, or for one that is equal.
+std::string key_of(const Route& route) { return fmt::format("{}{}{}", route.host, route.path, route.is_exact ? "" : "/"); }
 
 void add_to_maps(const Route& route, Configuration& configuration) {
   const std::string backend = backend_name(route);
   const auto add = [&](std::string_view map, const std::string& key, std::string_view value) {
-    configuration.lists[std::string(map)] += fmt::format("{} {}\n", key, value);
+    const bool is_exact = route.is_exact && map != names_map;
+    configuration.lists[fmt::format("{}{}", is_exact ? exact_prefix : "", map)] += fmt::format("{} {}\n", key, value);
   };
   if (route.termination == Termination::passthrough) {
     add(names_map, route.host, backend);
@@ -140,14 +142,24 @@ std::string all_addresses(int port, const Options& options) {
   return options.has_ipv6 ? fmt::format(":{0},:::{0} v6only", port) : fmt::format(":{}", port);
 }
 
+// The line of a frontend that looks for exact paths first. Most clusters have none.
+Result<std::string> exact_line(std::string_view map, const Configuration& configuration) {
+  const std::string exact = fmt::format("{}{}", exact_prefix, map);
+  if (!configuration.lists.contains(exact)) return std::string();
+  return fill("lines/exact.cfg", {{"MAP", exact}});
+}
+
 Result<std::string> frontends(const Material& material, const Options& options, bool has_passthrough,
                               Configuration& configuration) {
   const std::string http = all_addresses(options.http_port, options);
   const std::string https = all_addresses(options.https_port, options);
   const std::string socket = options.folder + "/tls.sock";
   std::string bind_address = https;
+  const std::string exact_http = TRY(exact_line(http_map, configuration)),
+                    exact_https = TRY(exact_line(https_map, configuration));
   std::string text =
-      TRY(fill("frontend.cfg", {{"NAME", "public"}, {"BIND", http}, {"SCHEME", "http"}, {"MAP", std::string(http_map)}}));
+      TRY(fill("frontend.cfg",
+               {{"NAME", "public"}, {"BIND", http}, {"SCHEME", "http"}, {"EXACT", exact_http}, {"MAP", std::string(http_map)}}));
   if (has_passthrough) {
     text += TRY(fill("by_name.cfg", {{"BIND", https}, {"SOCKET", socket}}));
     bind_address =
@@ -155,10 +167,11 @@ Result<std::string> frontends(const Material& material, const Options& options, 
   }
   const std::string certificate = add_key_file(configuration, options, material.certificate);
   const std::string bind = TRY(fill("lines/bind_tls.cfg", {{"PLACE", bind_address}, {"CERTIFICATE", certificate}}));
-  return text +
-         TRY(fill(
-             "frontend.cfg",
-             {{"NAME", "own_tls_end"}, {"BIND", std::string(trim(bind))}, {"SCHEME", "https"}, {"MAP", std::string(https_map)}}));
+  return text + TRY(fill("frontend.cfg", {{"NAME", "own_tls_end"},
+                                          {"BIND", std::string(trim(bind))},
+                                          {"SCHEME", "https"},
+                                          {"EXACT", exact_https},
+                                          {"MAP", std::string(https_map)}}));
 }
 
 Result<std::string> server_lines(const Backend& backend, const std::vector<Slots>& services) {

@@ -57,6 +57,24 @@ std::vector<Route> all_kinds() {
   return {plain, edge, reencrypt, service, pass};
 }
 
+TEST(Configure, ExactPathsComeFirst) {
+  Route all = route("all"), exact = route("exact", Termination::edge);
+  all.host = exact.host = "a.example.com";
+  all.path = exact.path = "/x";
+  exact.is_exact = true;
+  exact.insecure = Insecure::redirect;
+  const Configuration configuration = configure({all, exact}, material, options()).value();
+  EXPECT_EQ(configuration.lists.at("http.map"), "a.example.com/x/ be_http:shop:all\n");
+  EXPECT_EQ(configuration.lists.at("exact_http.map"), "a.example.com/x redirect\n");
+  EXPECT_EQ(configuration.lists.at("exact_https.map"), "a.example.com/x be_edge_http:shop:exact\n");
+  for (const std::string_view scheme : {"http", "https"}) {
+    const std::size_t first = configuration.frontends.find(fmt::format("/exact_{}.map", scheme));
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_LT(first, configuration.frontends.find(fmt::format("/{}.map", scheme)));
+  }
+  EXPECT_EQ(configure({all}, material, options())->frontends.find("exact"), std::string::npos);
+}
+
 Snapshot pods() {
   View view;
   for (const std::string_view service : {"plain", "new", "old", "reencrypt", "pass"}) {

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::string_view invalid = "ExtendedValidationFailed";
 constexpr std::string_view prefix = "haproxy.router.openshift.io/";
+// The ingress operator writes it into Routes of Ingress objects.
+constexpr std::string_view path_type_annotation = "router.slipway.internal/path-type";
 // Supported annotations; others with this prefix have no effect.
 constexpr std::array<std::string_view, 8> known_annotations = {"timeout",     "timeout-tunnel",  "balance",      "rewrite-target",
                                                                "hsts_header", "disable_cookies", "ip_allowlist", "ip_whitelist"};
@@ -120,7 +122,8 @@ class Reader {
                          route_.host));
     route_.path = text_of(object_, {"spec", "path"});
     if (!is_path(route_.path)) refuse(invalid, "spec.path: must begin with a slash and must not contain blanks, '?' and '#'");
-    while (route_.path.ends_with('/')) route_.path.pop_back();
+    route_.is_exact = text_of(object_, {"metadata", "annotations", path_type_annotation}) == "Exact" && !route_.path.empty();
+    while (!route_.is_exact && route_.path.ends_with('/')) route_.path.pop_back();
   }
 
   void read_tls() {

@@ -24,9 +24,10 @@ struct Target {
 
 struct Route {
   std::string space, name, uid;
-  std::string created;  // RFC 3339
-  std::string host;     // lower case
-  std::string path;     // "/shop", without a trailing slash; empty: all paths
+  std::string created;    // RFC 3339
+  std::string host;       // lower case
+  std::string path;       // "/shop", without a trailing slash; empty: all paths
+  bool is_exact = false;  // only this path, which may end with a slash
   Termination termination = Termination::none;
   Insecure insecure = Insecure::allow;
   Secret certificate;          // PEM: certificate, chain, key; empty: the router's certificate

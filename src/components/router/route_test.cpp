@@ -44,6 +44,15 @@ TEST(ReadRoute, ReadsBackends) {
   EXPECT_EQ(result.route->termination, Termination::none);
 }
 
+TEST(ReadRoute, AnExactPathKeepsItsSlash) {
+  const std::string exact = "{router.slipway.internal/path-type: Exact}";
+  const RouteResult result = read("{to: {name: web}, path: /shop/}", exact);
+  ASSERT_TRUE(result.route) << result.refusal.message;
+  EXPECT_TRUE(result.route->is_exact);
+  EXPECT_EQ(result.route->path, "/shop/");
+  EXPECT_FALSE(read("{to: {name: web}}", exact).route->is_exact) << "no path is all paths";
+}
+
 TEST(ReadRoute, RefusesWithAReason) {
   const std::vector<std::tuple<std::string, std::string, std::string>> table = {
       {"{to: {name: web}, wildcardPolicy: Subdomain}", "RouteNotAdmitted", "must be None, got 'Subdomain'"},

@@ -5,6 +5,7 @@
 #include "components/controller/unused_settings.h"
 #include "components/render/document.h"
 #include "data/data.h"
+#include "sys/task_group.h"
 
 #include <algorithm>
 
@@ -69,6 +70,32 @@ bool is_complete(const std::vector<Condition>& conditions) {
     if (type.ends_with("Available")) return each.is_true;
     return !type.ends_with("Progressing") || !each.is_true;
   });
+}
+
+// An operator in the process of another one.
+Result<> run_companion(const sys::Context& context, kube::Api& api, const std::string& manager, const ReleaseVersion& release,
+                       const WorkloadOperator& work) {
+  View view;
+  const Reconciliation reconciliation{
+      .manager = manager,
+      .watched = watched_by(work),
+      .plan = [&](const Snapshot& seen, WallTime now) { return plan_workloads(work, release, seen, now); },
+      .view = view};
+  sys::TaskGroup tasks(context);
+  tasks.run("", [&](const sys::Context& own) { return reconcile(own, api, reconciliation); });
+  if (work.observer) tasks.run("observing", [&](const sys::Context& own) { return work.observer(own, api, view); });
+  return tasks.wait();
+}
+
+// Runs in parallel with the plan of an operator.
+Result<> run_others(const sys::Context& context, kube::Api& api, View& view, const std::string& manager,
+                    const ReleaseVersion& release, const WorkloadOperator& work) {
+  sys::TaskGroup tasks(context);
+  if (work.observer) tasks.run("", [&](const sys::Context& own) { return work.observer(own, api, view); });
+  for (const WorkloadOperator& companion : work.companions) {
+    tasks.run(companion.name, [&](const sys::Context& own) { return run_companion(own, api, manager, release, companion); });
+  }
+  return tasks.wait();
 }
 
 }  // namespace
@@ -140,11 +167,17 @@ Result<> run_workload_operator(const Environment& environment, const Arguments& 
     ReleaseVersion release;
     release.version = TRY(environment_text("RELEASE_VERSION"));
     const WorkloadOperator work = TRY(make(environment, release));
-    return OperatorProcess{
-        .space = work.space,
-        .watched = watched_by(work),
-        .plan = [work, release](const Snapshot& seen, WallTime now) { return plan_workloads(work, release, seen, now); },
-        .observer = work.observer};
+    OperatorProcess process{
+        .space = work.space, .watched = watched_by(work), .plan = [work, release](const Snapshot& seen, WallTime now) {
+          return plan_workloads(work, release, seen, now);
+        }};
+    if (work.observer || !work.companions.empty()) {
+      process.observer = [work, release, manager = std::string(program)](const sys::Context& context, kube::Api& api,
+                                                                         View& view) {
+        return run_others(context, api, view, manager, release, work);
+      };
+    }
+    return process;
   });
 }
 

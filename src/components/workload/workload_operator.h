@@ -42,9 +42,12 @@ struct WorkloadOperator {
   std::optional<kube::ResourceType> settings{};
   // More types among `watched` whose settings without effect this operator reports: SettingsIgnored (unused_settings.h).
   std::vector<kube::ResourceType> configured_by{};
+  // More operators in the same process and under the same Lease. Each has its own watches, plan and ClusterOperator. They save
+  // pods; their account has the permissions of all of them.
+  std::vector<WorkloadOperator> companions{};
 };
 
-// All watches of the operator: `watched`, its settings, its ClusterOperator.
+// All watches of the operator without companions: `watched`, its settings, its ClusterOperator.
 std::vector<Watched> watched_by(const WorkloadOperator& work);
 
 // From the environment of the operator's Deployment. The names of image variables differ ("COREDNS_IMAGE"): environment_text.

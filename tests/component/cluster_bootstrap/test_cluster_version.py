@@ -125,8 +125,8 @@ def operator(plane, programs, release, folder):
 
 
 WITHOUT_EFFECT = {
-    "Ingress": ({"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "one", "namespace": "default"},
-                 "spec": {"defaultBackend": {"service": {"name": "one", "port": {"number": 80}}}}}, "no controller of this release implements Ingress objects"),
+    "Service": ({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "one", "namespace": "default"},
+                 "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]}}, "this release has no load balancers"),
     "MachineSet": ({"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet",
                     "metadata": {"name": "more", "namespace": "default"}, "spec": {"replicas": 1}},
                    "machinesets.machine.openshift.io: no controller of this release manages this object"),

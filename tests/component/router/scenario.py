@@ -192,7 +192,7 @@ def memory(folder):
 def start_router(plane):
     environment = {"PATH": f"{FOLDER}/bin:/usr/bin:/bin", "ROUTER_SERVICE_NAME": "default", "ROUTER_SERVICE_NAMESPACE": "openshift-ingress",
                    "ROUTER_DOMAIN": DOMAIN, "ROUTER_CANONICAL_HOSTNAME": f"router-default.{DOMAIN}", "ROUTER_THREADS": "2",
-                   "DEFAULT_CERTIFICATE_DIR": str(FOLDER / "default"),
+                   "DEFAULT_CERTIFICATE_DIR": str(FOLDER / "default"), "DEFAULT_DESTINATION_CA_PATH": str(FOLDER / "service-ca.crt"),
                    "ROUTER_GRACEFUL_SHUTDOWN_DELAY": "1s", "ROUTER_DRAIN_LIMIT": "20s"}
     (FOLDER / "bin/openshift-router").symlink_to(PROGRAMS / "slipway-operator")
     with open(FOLDER / "router.log", "ab") as log:
@@ -221,6 +221,8 @@ def fill(api):
     api.put_route("shop", {"host": "paths.example.com", "path": "/shop", "to": {"kind": "Service", "name": "part"}})
     api.put_route("deep", {"host": "paths.example.com", "path": "/shop/deep", "to": {"kind": "Service", "name": "new"}},
                   {"haproxy.router.openshift.io/rewrite-target": "/"})
+    api.put_route("exact", {"host": "paths.example.com", "path": "/shop", "to": {"kind": "Service", "name": "new"}},
+                  {"router.slipway.internal/path-type": "Exact"})
     api.put_route("split", {"host": "split.example.com", "to": {"kind": "Service", "name": "part", "weight": 1},
                             "alternateBackends": [{"kind": "Service", "name": "new", "weight": 3}]},
                   {"haproxy.router.openshift.io/disable_cookies": "true"})
@@ -251,7 +253,7 @@ def look_at_routes(api):
     assert name_at("by-name.example.com", tls=True) == 503
     assert name_at("other-ca.example.com", tls=True) == 503
 
-    for path, name in (("/", "one"), ("/shop", "two"), ("/shop/", "two"), ("/shopping", "one"), ("/shop/deeper", "two"), ("/shop?x", "two")):
+    for path, name in (("/", "one"), ("/shop", "three"), ("/shop/", "two"), ("/shopping", "one"), ("/shop/deeper", "two"), ("/shop?x", "three")):
         assert name_at("paths.example.com", path) == name, path
     for path, inside in (("/shop/deep", "/"), ("/shop/deep/", "/"), ("/shop/deep/a?b=c", "/a?b=c")):
         said = ask("paths.example.com", path)[1]
@@ -264,6 +266,16 @@ def look_at_routes(api):
         assert api.admitted(name)[0] == "True", (name, api.admitted(name))
     refused = api.admitted("by-name")
     assert refused[:2] == ("False", "NoServiceCA") and "set spec.tls.destinationCACertificate" in refused[2], refused
+
+
+def look_at_the_service_ca(api):
+    """With it, reencrypt routes need no authority of their own. The kubelet writes the file later than the router starts."""
+    (FOLDER / "service-ca.crt").write_text(text("secret.crt"))
+    wait("the route without an authority", lambda: name_at("by-name.example.com", tls=True) == "secret")
+    wait("its status", lambda: api.admitted("by-name")[0] == "True")
+    assert name_at("other-ca.example.com", tls=True) == 503
+    (FOLDER / "service-ca.crt").write_text(text("own.crt"))
+    wait("a certificate that the authority did not sign", lambda: name_at("by-name.example.com", tls=True) == 503)
 
 
 def look_at_cookies(api):
@@ -463,6 +475,7 @@ try:
         wait("the router", lambda: health() == 200)
         look_at_routes(api)
         check_files()
+        look_at_the_service_ca(api)
         look_at_cookies(api)
         look_at_pods(api)
         look_at_bad_routes(api)

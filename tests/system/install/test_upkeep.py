@@ -62,7 +62,7 @@ def is_everywhere_ready(installed, selector):
 
 
 def test_what_has_no_effect_is_told(installed):
-    """In the condition of an operator, in the status of a Route, or as a warning to the client that writes the object."""
+    """In the condition of an operator, or as a warning to the client that writes the object."""
     audit = "/apis/config.openshift.io/v1/apiservers/cluster"
     operator = "/apis/config.openshift.io/v1/clusteroperators/config-operator"
 
@@ -82,18 +82,6 @@ def test_what_has_no_effect_is_told(installed):
     installed.wait_until("an event follows the condition", lambda: events() == [("Warning", "config-operator")], limit=20)
     installed.api.patch(audit, {"spec": {"audit": {"profile": "Default"}}})
     installed.wait_until("it is put back", lambda: told()["status"] == "False", limit=20)
-
-    routes = "/apis/route.openshift.io/v1/namespaces/default/routes"
-    route = {"apiVersion": "route.openshift.io/v1", "kind": "Route", "metadata": {"name": "without-ca"},
-             "spec": {"host": "without-ca.example.com", "to": {"kind": "Service", "name": "kubernetes"}, "tls": {"termination": "reencrypt"}}}
-    installed.api.expect("POST", routes, route)
-
-    def refusal():
-        ingress = installed.api.get(f"{routes}/without-ca").get("status", {}).get("ingress", [])
-        return [(each["status"], each["reason"]) for entry in ingress for each in entry["conditions"]]
-
-    installed.wait_until("the Route is refused", lambda: refusal() == [("False", "NoServiceCA")], limit=20)
-    installed.api.expect("DELETE", f"{routes}/without-ca")
 
     machine_sets = "/apis/machine.openshift.io/v1beta1/namespaces/default/machinesets"
     machines = {"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet", "metadata": {"name": "more"}, "spec": {"replicas": 1}}
