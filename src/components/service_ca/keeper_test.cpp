@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 class KeeperTest : public testing::Test {
  protected:
   KeeperTest() {
-    kube.serve_openshift();
+    kube.serve(kube::types::service_cas);
     put("{apiVersion: operator.openshift.io/v1, kind: ServiceCA, metadata: {name: cluster}, spec: {managementState: Managed}}");
     rotate("1");
   }
@@ -36,9 +36,8 @@ class KeeperTest : public testing::Test {
   void rotate(const std::string& reason) {
     for (int round = 0; round < 2; ++round) {
       look();
-      for (const DesiredObject& each : plan_authority(reason, view.snapshot(), test.clock.now()).value().desired_objects) {
-        kube.put(each.object);
-      }
+      const Plan made = plan_authority(reason, view.snapshot(), test.clock.now()).value();
+      for (const DesiredObject& each : made.desired_objects) kube.put(each.object);
     }
   }
   // What watches would deliver.
