@@ -146,7 +146,7 @@ def test_a_lost_or_changed_secret_comes_back(cluster):
     old = cluster.secret()
     cluster.kubectl("delete", "secret", "web-tls", "-n", "shop")
     cluster.until("a new one", lambda: cluster.secret() not in ("", old))
-    cluster.kubectl("patch", "secret", "web-tls", "-n", "shop", "--type=merge", "-p", json.dumps({"data": {"tls.crt": None}}))
+    cluster.kubectl("patch", "secret", "web-tls", "-n", "shop", "--type=merge", "-p", json.dumps({"data": {"tls.crt": "eA=="}}))
     cluster.until("a whole one", lambda: cluster.secret() and cluster.verify(cluster.secret(), cluster.bundle()))
 
 
