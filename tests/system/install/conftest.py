@@ -35,6 +35,7 @@ FILES = [
     "test_lifetimes.py",
     "test_conformance.py",
     "test_workers.py",
+    "test_service_certificates.py",
     "test_stolen_worker.py",
     "test_docs.py",
     "test_machine_config.py",
@@ -49,7 +50,7 @@ FILES = [
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: FILES.index(item.path.name) if item.path.name in FILES else -1)
+    items.sort(key=lambda item: FILES.index(item.path.name))
 
 
 @pytest.fixture(scope="session")
