@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <vector>
 
 namespace slipway::net {
@@ -25,33 +24,6 @@ unsigned next_identifier() {
   return ++next & 0xffff;
 }
 
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-
-Address address_of(const IpAddress& target) {
-  Address address;
-  const std::string_view bytes = bytes_of(target);
-  if (target.is_v4()) {
-    auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
-    v4->sin_family = AF_INET;
-    std::memcpy(&v4->sin_addr, bytes.data(), bytes.size());
-    address.size = sizeof *v4;
-  } else {
-    auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
-    v6->sin6_family = AF_INET6;
-    std::memcpy(&v6->sin6_addr, bytes.data(), bytes.size());
-    address.size = sizeof *v6;
-  }
-  return address;
-}
-
-Result<> set_option(const sys::Fd& socket, int level, int name, int value) {
-  if (::setsockopt(socket.get(), level, name, &value, sizeof value) == 0) return Ok{};
-  return sys::system_error("setting an option of a socket");
-}
-
 Result<sys::Fd> open_socket(const EchoRequest& request) {
   const bool is_v4 = request.target.is_v4();
   sys::Fd socket(::socket(is_v4 ? AF_INET : AF_INET6, SOCK_RAW | SOCK_CLOEXEC, is_v4 ? int{IPPROTO_ICMP} : int{IPPROTO_ICMPV6}));
@@ -63,9 +35,9 @@ Result<sys::Fd> open_socket(const EchoRequest& request) {
   }
   if (request.dont_fragment) {
     // PROBE also ignores what the kernel has learned about the path.
-    TRY(is_v4 ? set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
-              : set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE));
-    if (!is_v4) TRY(set_option(socket, IPPROTO_IPV6, IPV6_DONTFRAG, 1));
+    TRY(is_v4 ? set_socket_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+              : set_socket_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE));
+    if (!is_v4) TRY(set_socket_option(socket, IPPROTO_IPV6, IPV6_DONTFRAG, 1));
   }
   return socket;
 }
@@ -99,7 +71,7 @@ int sequence_of(std::string_view packet, bool is_v4, unsigned identifier) {
 Result<EchoResult> echo(const sys::Context& context, const EchoRequest& request) {
   const sys::Fd socket = TRY(open_socket(request));
   const bool is_v4 = request.target.is_v4();
-  const Address address = address_of(request.target);
+  const SocketAddress address = socket_address(request.target);
   const unsigned identifier = next_identifier();
   // In microseconds, which the clock of the context does not have.
   using Clock = std::chrono::steady_clock;
@@ -119,8 +91,7 @@ Result<EchoResult> echo(const sys::Context& context, const EchoRequest& request)
     sent[static_cast<std::size_t>(i)] = Clock::now();
     ++result.sent;
     // Not sent is not answered: no route, larger than the interface allows.
-    (void)::sendto(socket.get(), packet.data(), packet.size(), 0, reinterpret_cast<const sockaddr*>(&address.storage),
-                   address.size);
+    (void)::sendto(socket.get(), packet.data(), packet.size(), 0, address.get(), address.size);
     TRY(receive_until(context, socket, context.clock.steady() + (i + 1 < request.count ? request.interval : request.wait), take));
   }
   if (result.received > 0) result.average_ms = total_ms / result.received;

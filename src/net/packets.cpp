@@ -1,11 +1,13 @@
 #include "net/packets.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 namespace slipway::net {
 
@@ -28,6 +30,28 @@ unsigned internet_checksum(std::string_view bytes) {
   if (bytes.size() % 2 == 1) sum += static_cast<unsigned long>(static_cast<unsigned char>(bytes.back())) << 8;
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
   return static_cast<unsigned>(~sum & 0xffff);
+}
+
+SocketAddress socket_address(const IpAddress& target) {
+  SocketAddress address;
+  const std::string_view bytes = bytes_of(target);
+  if (target.is_v4()) {
+    auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+    v4->sin_family = AF_INET;
+    std::memcpy(&v4->sin_addr, bytes.data(), bytes.size());
+    address.size = sizeof *v4;
+  } else {
+    auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+    v6->sin6_family = AF_INET6;
+    std::memcpy(&v6->sin6_addr, bytes.data(), bytes.size());
+    address.size = sizeof *v6;
+  }
+  return address;
+}
+
+Result<> set_socket_option(const sys::Fd& socket, int level, int name, int value) {
+  if (::setsockopt(socket.get(), level, name, &value, sizeof value) == 0) return Ok{};
+  return sys::system_error("setting an option of a socket");
 }
 
 Result<> receive_until(const sys::Context& context, const sys::Fd& socket, SteadyTime until,

@@ -3,6 +3,9 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "components/program/socket_command.h"
+#include "components/router/sessions.h"
+#include "net/interfaces.h"
+#include "net/url.h"
 #include "sys/clock.h"
 
 #include <algorithm>
@@ -25,6 +28,26 @@ constexpr std::size_t max_output = 2'000;
 constexpr std::size_t line_limit = 8'000;
 // Limit of replaced processes with long connections. If there are more, the oldest process is stopped.
 constexpr std::size_t max_old = 32;
+
+// The frontends of haproxy.cfg; the second one exists only while passthrough routes do. haproxy does not accept connections any
+// more and closes each connection after its next answer, as after SIGUSR1, but its socket for commands stays open.
+constexpr std::string_view accept_no_more =
+    "shutdown frontend public; shutdown frontend public_ssl; shutdown frontend own_tls_end";
+// Clients may send another request on an idle connection for this time.
+constexpr Milliseconds idle_limit = 2s;
+// Polling interval: haproxy does not report when only idle connections are left.
+constexpr Milliseconds idle_poll = 500ms;
+
+// Whether nothing is left that haproxy could finish. Without its answer, this is not known.
+bool is_done_serving(const std::string& socket) {
+  const Result<std::vector<net::InterfaceAddress>> own = net::interface_addresses();
+  const Result<std::string> sessions = send_socket_command(socket, "show sess all", answer_limit);
+  if (!own.ok() || !sessions.ok()) return false;
+  return sessions_in_use(sessions.value(), [&](const net::IpAddress& address) {
+           return net::is_loopback(to_string(address)) ||
+                  std::ranges::any_of(own.value(), [&](const auto& it) { return it.address.address == address; });
+         }) == 0;
+}
 
 // The text of haproxy's first alert. A prefix with time and process ID ends with " : ".
 std::string first_alert(std::string_view words) {
@@ -219,9 +242,18 @@ Result<> Proxy::ask() const {
 
 void Proxy::finish(const sys::Context& context, Milliseconds limit) {
   if (!is_running()) return;
-  ::kill(current_->pid, SIGUSR1);
+  const SteadyTime begin = context.clock.steady(), deadline = begin + limit;
+  // Without passthrough routes, haproxy reports that one of these frontends does not exist.
+  const Result<std::string> told = send_socket_command(current_->socket(), accept_no_more, answer_limit);
+  if (!told.ok()) ::kill(current_->pid, SIGUSR1);
+  for (SteadyTime now = begin; told.ok() && !current_->has_ended() && now < deadline; now = context.clock.steady()) {
+    if (now >= begin + idle_limit && is_done_serving(current_->socket())) {
+      current_->stop.request_stop();
+      break;
+    }
+    context.clock.wait(std::min(now + idle_poll, deadline), {}, &current_->ended, 0);
+  }
   old_.push_back(std::move(current_));
-  const SteadyTime deadline = context.clock.steady() + limit;
   for (const auto& process : old_) {
     while (!process->has_ended() && context.clock.steady() < deadline) {
       context.clock.wait(deadline, {}, &process->ended, 0);

@@ -55,7 +55,8 @@ class Proxy {
   // Whether the current process answers. Threads: any.
   Result<> ask() const;
 
-  // Accepts no more connections; returns when all connections have ended or the limit is reached.
+  // Accepts no more connections. Returns when all connections have ended or the limit is reached. Connections of the current
+  // process that have been idle for two seconds, and those to addresses that have left this machine, do not count.
   void finish(const sys::Context& context, Milliseconds limit);
 
  private:

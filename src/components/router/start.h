@@ -11,7 +11,8 @@ namespace slipway::components::router {
 // answers /healthz and /healthz/ready on STATS_PORT of all addresses. When haproxy ends, it starts another one.
 //
 // After a stop request it reports "not ready" and serves for ROUTER_GRACEFUL_SHUTDOWN_DELAY (5s). Then it accepts no more
-// connections, and ends when all connections have ended, at the latest after ROUTER_DRAIN_LIMIT (30s).
+// connections, and ends when all connections have ended that are still of use (sessions.h), at the latest after
+// ROUTER_DRAIN_LIMIT (30s).
 //
 //   errors  invalid: flags, variables; conflict: STATS_PORT is in use; those of kube_access
 Result<> run_start(const Environment& environment, const Arguments& arguments);

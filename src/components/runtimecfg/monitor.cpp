@@ -4,24 +4,22 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "components/program/socket_command.h"
+#include "components/runtimecfg/departure.h"
+#include "components/runtimecfg/proxy_slots.h"
 #include "components/runtimecfg/runtimecfg.h"
 #include "kube/roles.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <optional>
 
 namespace slipway::components::runtimecfg {
 
 namespace {
 
-// The same values as in haproxy.cfg.
-constexpr std::string_view backend = "masters";
+// As in haproxy.cfg.
 constexpr std::string_view proxy = "127.0.0.1:9445";
-constexpr int api_port = 6443;
 
 // Polling interval: haproxy does not report when it ends or when the state of a server changes.
 constexpr Milliseconds poll_interval{500};
@@ -34,33 +32,22 @@ constexpr Milliseconds router_poll_interval{1'000};
 constexpr int no_virtual_ip = -254;
 constexpr int full_priority = 40;
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words = split(line, ' ');
-  std::erase(words, "");
-  return words;
-}
-
-// Bits 1, 2 and 32 mean maintenance by command, because of another server, and because of DNS. Bit 4 only records the initial
-// state.
-bool is_in_use(std::string_view admin_state) {
-  const std::optional<unsigned> bits = parse_number<unsigned>(admin_state);
-  return bits && (*bits & (1 | 2 | 32)) == 0;
-}
-
 Result<std::vector<ProxySlot>> read_slots(const ProxyMonitor::Parts& parts) {
-  return parse_proxy_slots(TRY(parts.ask_proxy(fmt::format("show servers state {}", backend))));
+  return parse_proxy_slots(TRY(parts.ask_proxy(fmt::format("show servers state {}", proxy_backend))));
 }
 
-// The status of the answer; nothing without an answer. Callers try twice, because a reused connection may lead to a server that
-// has
-// just ended.
-std::optional<int> ask(const Environment& environment, const net::Request& request) {
-  const Result<net::Answer> answer = environment.http.send(request, environment.context.stop);
-  if (!answer.ok()) return std::nullopt;
-  return answer->status;
+// The status of the answer; nothing without an answer. It tries twice, because a reused connection may lead to a server that has
+// just ended. errors: cancelled: nothing is known
+Result<std::optional<int>> ask(const Environment& environment, const net::Request& request) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const Result<net::Answer> answer = environment.http.send(request, environment.context.stop);
+    if (answer.ok()) return std::optional(answer->status);
+    if (answer.error().code() == Code::cancelled) return answer.error();
+  }
+  return std::optional<int>();
 }
 
-bool api_answers(const Environment& environment) {
+Result<bool> api_answers(const Environment& environment) {
   const Result<net::Url> url = net::parse_url(fmt::format("https://{}/readyz", proxy));
   // A long limit, because a busy API server may be slow. haproxy detects servers that have ended.
   const net::Request request{.url = url.value(),
@@ -69,24 +56,15 @@ bool api_answers(const Environment& environment) {
                              .whole_limit = Milliseconds(5'000)};
   // Any status counts, because haproxy checks whether servers are ready, and a reused connection may lead to a server that is
   // shutting down.
-  return ask(environment, request) || ask(environment, request);
+  return TRY(ask(environment, request)).has_value();
 }
 
-RouterHealth router_health(const Environment& environment) {
+Result<RouterHealth> router_health(const Environment& environment) {
   const Result<net::Url> url = net::parse_url(router);
   const net::Request request{.url = url.value(), .connect_limit = Milliseconds(500), .whole_limit = Milliseconds(1'000)};
-  std::optional<int> status = ask(environment, request);
-  if (!status) status = ask(environment, request);
+  const std::optional<int> status = TRY(ask(environment, request));
   if (!status) return RouterHealth::absent;
   return *status == 200 ? RouterHealth::ready : RouterHealth::not_ready;
-}
-
-// Returns whether the file had another value. keepalived also writes the file when it starts.
-Result<bool> write_priority_change(sys::Files& files, const std::string& track_file, int change) {
-  const std::string text = fmt::format("{}\n", change);
-  if (TRY(files.read_if_exists(track_file)) == text) return false;
-  TRY(files.write(track_file, text, 0644));
-  return true;
 }
 
 Result<> follow_masters(const sys::Context& context, const Environment& environment, const std::string& kubeconfig, bool v4,
@@ -120,52 +98,6 @@ Result<int> parse_needed(const std::string& text) {
 }
 
 }  // namespace
-
-Result<std::vector<ProxySlot>> parse_proxy_slots(std::string_view text) {
-  const std::vector<std::string_view> lines = split(text, '\n');
-  std::map<std::string_view, std::size_t> columns;
-  std::vector<ProxySlot> slots;
-  for (std::string_view line : lines) {
-    const std::vector<std::string_view> words = words_of(line);
-    if (words.size() > 1 && words.front() == "#") {
-      for (std::size_t i = 1; i < words.size(); ++i) columns[words[i]] = i - 1;
-      continue;
-    }
-    const auto word = [&](std::string_view column) {
-      const auto found = columns.find(column);
-      return found == columns.end() || found->second >= words.size() ? std::string_view() : words[found->second];
-    };
-    if (word("be_name") != backend) continue;
-    const bool is_enabled = is_in_use(word("srv_admin_state"));
-    // Operational state 2 is "running", which haproxy also reports before the first check. With check status 0 or 1 no check has
-    // ended yet.
-    const std::string_view checked = word("srv_check_status");
-    const bool is_up = is_enabled && word("srv_op_state") == "2" && checked != "0" && checked != "1";
-    slots.push_back({std::string(word("srv_name")), std::string(word("srv_addr")), is_enabled, is_up});
-  }
-  if (slots.empty()) return error(Code::invalid, "haproxy returned no servers of '{}': {}", backend, text.substr(0, 200));
-  return slots;
-}
-
-std::vector<std::string> slot_commands(const std::vector<ProxySlot>& slots, const std::set<std::string>& addresses) {
-  std::vector<std::string> commands;
-  std::set<std::string> missing = addresses;
-  std::vector<const ProxySlot*> free;
-  for (const ProxySlot& slot : slots) {
-    if (!slot.is_enabled) {
-      free.push_back(&slot);
-    } else if (missing.erase(slot.address) == 0) {
-      commands.push_back(fmt::format("set server {}/{} state maint", backend, slot.name));
-    }
-  }
-  for (const ProxySlot* slot : free) {
-    if (missing.empty()) break;
-    const std::string address = missing.extract(missing.begin()).value();
-    commands.push_back(fmt::format("set server {}/{} addr {} port {}", backend, slot->name, address, api_port));
-    commands.push_back(fmt::format("set server {}/{} state ready", backend, slot->name));
-  }
-  return commands;
-}
 
 int priority_change(int up, int needed, bool answers) {
   if (up == 0 || !answers) return no_virtual_ip;
@@ -203,7 +135,7 @@ Result<bool> ProxyMonitor::update(const sys::Context& context) {
   bool answers = false;
   if (slots.ok()) {
     up = static_cast<int>(std::ranges::count_if(slots.value(), &ProxySlot::is_up));
-    answers = up > 0 && parts_.answers();
+    answers = up > 0 && TRY(parts_.answers());
     // The next update retries commands that fail.
     const std::vector<std::string> commands = slot_commands(slots.value(), masters);
     if (!commands.empty()) {
@@ -228,12 +160,15 @@ int priority_change(RouterHealth health) {
   return no_virtual_ip;
 }
 
-RouterMonitor::RouterMonitor(sys::Files& files, std::string track_file, std::function<RouterHealth()> ask)
-    : files_(files), track_file_(std::move(track_file)), ask_(std::move(ask)) {}
+RouterMonitor::RouterMonitor(sys::Files& files, std::string track_file, std::function<Result<RouterHealth>()> ask, Leave leave)
+    : files_(files), track_file_(std::move(track_file)), ask_(std::move(ask)), leave_(std::move(leave)) {}
 
 Result<> RouterMonitor::update(const sys::Context& context) {
-  const RouterHealth health = ask_();
+  const RouterHealth health = TRY(ask_());
   const int change = priority_change(health);
+  // A router that shuts down is better than one that is still starting, so machines with such a router do not take over.
+  if (health == RouterHealth::not_ready && was_ready_) TRY(leave_(context, change + 1));
+  was_ready_ = health == RouterHealth::ready;
   if (TRY(write_priority_change(files_, track_file_, change))) {
     context.log.info("{}: {} to the priority",
                      health == RouterHealth::absent  ? "this machine has no router"
@@ -246,28 +181,50 @@ Result<> RouterMonitor::update(const sys::Context& context) {
 
 namespace {
 
-Result<> monitor_api(const sys::Context& whole, const Environment& environment, const std::string& kubeconfig,
-                     const net::IpAddress& vip, const Flags& flags) {
-  const std::string output = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
-  const net::IpAddress own = TRY(own_address_for(TRY(parse_json(output, "ip -json address")), vip));
-  const std::string& folder = flags.text("out-dir");
-  const auto needed = TRY(parse_needed(flags.text("needed-backends")));
+// What both addresses share.
+struct Monitoring {
+  const Environment& environment;
+  const Flags& flags;
+  Json addresses;  // output of `ip -json address`
+
+  std::string file(std::string_view name) const { return fmt::format("{}/{}", flags.text("out-dir"), name); }
+
+  // Whether this program was told to stop. A task also stops when another one fails: then the address stays.
+  bool is_stopping() const { return environment.context.stop.stop_requested(); }
+};
+
+Result<> monitor_api(const sys::Context& whole, const Monitoring& monitoring, const std::string& kubeconfig,
+                     const net::IpAddress& vip) {
+  const Environment& environment = monitoring.environment;
+  const net::IpAddress own = TRY(own_address_for(monitoring.addresses, vip));
+  const std::string track_file = monitoring.file("proxy"), socket = monitoring.file("haproxy.sock");
+  const auto needed = TRY(parse_needed(monitoring.flags.text("needed-backends")));
+  Departure departure = TRY(make_departure(environment,
+                                           {.name = "API",
+                                            .address = vip,
+                                            .router_id = api_router_id(monitoring.flags.text("cluster-domain")),
+                                            .track_file = track_file},
+                                           monitoring.addresses));
+  departure.begin(whole);
   ProxyMonitor monitor(
       environment.files,
       {.own_address = to_string(own),
        .needed = needed,
-       .track_file = folder + "/proxy",
-       .ask_proxy =
-           [&](std::string_view command) { return send_socket_command(folder + "/haproxy.sock", command, Milliseconds(2'000)); },
+       .track_file = track_file,
+       .ask_proxy = [&](std::string_view command) { return send_socket_command(socket, command, Milliseconds(2'000)); },
        .answers = [&] { return api_answers(environment); }});
   sys::Wakeup answered;
   sys::TaskGroup tasks(whole);
   tasks.run("updates of haproxy", [&](const sys::Context& context) -> Result<> {
     while (!context.stop.stop_requested()) {
       const std::uint64_t seen = monitor.changed().count();
-      if (TRY(monitor.update(context))) answered.notify();
+      const Result<bool> updated = monitor.update(context);
+      if (!updated.ok() && updated.error().code() == Code::cancelled) break;
+      if (TRY(updated)) answered.notify();
       context.clock.wait(context.clock.steady() + poll_interval, context.stop, &monitor.changed(), seen);
     }
+    // Another master can take the address only if there is one.
+    if (monitoring.is_stopping() && needed > 1) TRY(departure.leave(context, lowest_priority_change));
     return Ok{};
   });
   tasks.run("following masters", [&](const sys::Context& context) {
@@ -280,12 +237,26 @@ Result<> monitor_api(const sys::Context& whole, const Environment& environment, 
   return tasks.wait();
 }
 
-Result<> monitor_ingress(const sys::Context& context, const Environment& environment, const std::string& folder) {
-  RouterMonitor monitor(environment.files, folder + "/ingress", [&] { return router_health(environment); });
+Result<> monitor_ingress(const sys::Context& context, const Monitoring& monitoring, const net::IpAddress& vip) {
+  const Environment& environment = monitoring.environment;
+  const std::string track_file = monitoring.file("ingress");
+  Departure departure = TRY(make_departure(environment,
+                                           {.name = "ingress",
+                                            .address = vip,
+                                            .router_id = ingress_router_id(monitoring.flags.text("cluster-domain")),
+                                            .track_file = track_file},
+                                           monitoring.addresses));
+  departure.begin(context);
+  RouterMonitor monitor(
+      environment.files, track_file, [&] { return router_health(environment); },
+      [&](const sys::Context& own, int change) { return departure.leave(own, change); });
   while (!context.stop.stop_requested()) {
-    TRY(monitor.update(context));
+    const Result<> updated = monitor.update(context);
+    if (!updated.ok() && updated.error().code() == Code::cancelled) break;
+    TRY(updated);
     context.clock.wait(context.clock.steady() + router_poll_interval, context.stop, nullptr, 0);
   }
+  if (monitoring.is_stopping()) TRY(departure.leave(context, lowest_priority_change));
   return Ok{};
 }
 
@@ -295,6 +266,7 @@ Result<> run_monitor(const Environment& environment, const Arguments& arguments)
   const FlagsAndWords given = flags_and_words(arguments);
   const std::vector<Flag> table = {{.name = "api-vips"},
                                    {.name = "ingress-vips"},
+                                   {.name = "cluster-domain", .required = true},
                                    {.name = "out-dir", .required = true},
                                    {.name = "needed-backends", .fallback = "2"}};
   const Flags flags = TRY(parse_flags("runtimecfg monitor", table, given.flags));
@@ -302,17 +274,24 @@ Result<> run_monitor(const Environment& environment, const Arguments& arguments)
   if (given.words.size() != (addresses.api ? 1 : 0)) {
     return error(Code::invalid, "runtimecfg monitor: exactly one kubeconfig is required with --api-vips, none without it");
   }
+  const std::string output = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
+  const Json own = TRY(parse_json(output, "ip -json address"));
+  const Monitoring monitoring{environment, flags, own};
+  const std::string left = monitoring.file("left");
+  TRY(environment.files.remove(left));
   sys::TaskGroup tasks(environment.context);
   if (addresses.api) {
     tasks.run("the address of the API", [&](const sys::Context& context) {
-      return monitor_api(context, environment, given.words.front(), *addresses.api, flags);
+      return monitor_api(context, monitoring, given.words.front(), *addresses.api);
     });
   }
   if (addresses.ingress) {
     tasks.run("the address of the ingress",
-              [&](const sys::Context& context) { return monitor_ingress(context, environment, flags.text("out-dir")); });
+              [&](const sys::Context& context) { return monitor_ingress(context, monitoring, *addresses.ingress); });
   }
-  return tasks.wait();
+  const Result<> ended = tasks.wait();
+  if (monitoring.is_stopping()) TRY(environment.files.write(left, "", 0644));
+  return ended;
 }
 
 }  // namespace slipway::components::runtimecfg

@@ -1,8 +1,8 @@
 // `runtimecfg monitor`: configures the API servers in the haproxy of a master, and tells keepalived whether that haproxy and the
 // router of this machine work. A machine then holds a virtual IP only while connections to it succeed.
 //
-// haproxy loses its state when it ends, so each update compares its current servers with the desired ones. Formats: haproxy's
-// management guide, "show servers state" (version 1) and "set server"; keepalived.conf(5), "track_file".
+// haproxy loses its state when it ends, so each update compares its current servers with the desired ones. Format of the file for
+// keepalived: keepalived.conf(5), "track_file".
 #pragma once
 
 #include "base/guarded.h"
@@ -18,24 +18,6 @@
 #include <vector>
 
 namespace slipway::components::runtimecfg {
-
-// A slot for a server in haproxy.
-struct ProxySlot {
-  std::string name;         // "master1"
-  std::string address;      // "10.0.0.10"
-  bool is_enabled = false;  // haproxy uses and checks it
-  bool is_up = false;       // its last check succeeded
-
-  bool operator==(const ProxySlot&) const = default;
-};
-
-// Parses the answer to "show servers state". errors: invalid: no servers, or an unknown format
-Result<std::vector<ProxySlot>> parse_proxy_slots(std::string_view text);
-
-// The commands that make the enabled slots equal to the addresses. An address without a free slot has to wait for the next
-// update.
-// Pure.
-std::vector<std::string> slot_commands(const std::vector<ProxySlot>& slots, const std::set<std::string>& addresses);
 
 // The value that is added to keepalived's priority; keepalived.conf documents the values.
 //
@@ -55,7 +37,7 @@ class ProxyMonitor {
     int needed = 1;
     std::string track_file;
     std::function<Result<std::string>(std::string_view command)> ask_proxy;
-    std::function<bool()> answers;  // whether an API server answers through the proxy, with any status
+    std::function<Result<bool>()> answers;  // whether an API server answers through the proxy, with any status
   };
   ProxyMonitor(sys::Files& files, Parts parts);
 
@@ -63,7 +45,7 @@ class ProxyMonitor {
   void set_masters(std::set<std::string> addresses);
 
   // Updates haproxy and the file for keepalived once. Returns whether the API answers through the proxy.
-  // errors: those of the files; an unreachable proxy is not an error
+  // errors: those of the files; cancelled: a stop interrupted the request, and the file stays. An unreachable proxy is no error
   Result<bool> update(const sys::Context& context);
 
   // Notified when update() should be called at once.
@@ -85,23 +67,31 @@ enum class RouterHealth {
 int priority_change(RouterHealth health);
 
 // Tells keepalived whether this machine may hold the virtual IP of the ingress: only while it has a router, with higher priority
-// if
-// the router is ready. Threads: one.
+// if the router is ready. Threads: one.
 class RouterMonitor {
  public:
-  RouterMonitor(sys::Files& files, std::string track_file, std::function<RouterHealth()> ask);
+  // Departure::leave
+  using Leave = std::function<Result<>(const sys::Context& context, int change)>;
+  RouterMonitor(sys::Files& files, std::string track_file, std::function<Result<RouterHealth>()> ask, Leave leave);
 
-  // Checks the router once, and writes the file if it differs. errors: those of the files
+  // Checks the router once, and writes the file if it differs. If the router stops being ready, it calls `leave` first: the
+  // router still serves, so calls do not have to be cut. errors: those of the files and of `ask`; the file stays then
   Result<> update(const sys::Context& context);
 
  private:
   sys::Files& files_;
   const std::string track_file_;
-  const std::function<RouterHealth()> ask_;
+  const std::function<Result<RouterHealth>()> ask_;
+  const Leave leave_;
+  bool was_ready_ = false;
 };
 
 // The command: runtimecfg monitor [KUBECONFIG --api-vips=ADDRESS [--needed-backends=N]] [--ingress-vips=ADDRESS]
-// --out-dir=FOLDER. Monitors the given virtual IPs until a stop is requested.
+// --cluster-domain=NAME --out-dir=FOLDER. Monitors the given virtual IPs until a stop is requested.
+//
+// After a stop request it gives away the virtual IPs that this machine holds (departure.h), at most 1 s long. Then it writes the
+// file "left" to FOLDER: keepalived and haproxy may end. A master that needs only one API server has no other master, and keeps
+// that of the API.
 //
 // API: FOLDER contains haproxy's socket "haproxy.sock"; the command writes the file "proxy" there. It watches masters with the
 // kubeconfig through the proxy, at first through this machine's own API server. No machine has to hold the virtual IP for that.

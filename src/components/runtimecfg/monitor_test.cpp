@@ -1,6 +1,8 @@
 #include "components/runtimecfg/monitor.h"
 
+#include "base/text.h"
 #include "components/program/socket_command.h"
+#include "components/runtimecfg/proxy_slots.h"
 
 #include "support/memory_files.h"
 #include "support/test_context.h"
@@ -93,7 +95,7 @@ class ProxyMonitorTest : public testing::Test {
   TestContext test;
   MemoryFiles files;
   Result<std::string> haproxy_state = error(Code::unavailable, "connecting to haproxy.sock: No such file or directory");
-  bool answers = false;
+  Result<bool> answers = false;
   int requests = 0;
   std::vector<std::string> sent_commands;
   ProxyMonitor monitor{files,
@@ -159,11 +161,27 @@ TEST_F(ProxyMonitorTest, RewritesTheFileAfterKeepalivedChangedIt) {
   EXPECT_EQ(proxy_file(), "40\n");
 }
 
+TEST_F(ProxyMonitorTest, AStopThatInterruptsARequestSaysNothingAboutTheProxy) {
+  answers = true;
+  haproxy_state = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
+  monitor.set_masters({"10.0.0.11"});
+  ASSERT_TRUE(monitor.update(test.context()).ok());
+  answers = error(Code::cancelled, "stopped");
+  EXPECT_EQ(monitor.update(test.context()).error().code(), Code::cancelled);
+  EXPECT_EQ(proxy_file(), "40\n");
+}
+
 TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
   TestContext test;
   MemoryFiles files;
-  RouterHealth health = RouterHealth::absent;
-  RouterMonitor monitor(files, "/run/vrrp/ingress", [&] { return health; });
+  Result<RouterHealth> health = RouterHealth::absent;
+  std::vector<std::string> left;
+  RouterMonitor monitor(
+      files, "/run/vrrp/ingress", [&] { return health; },
+      [&](const sys::Context&, int change) -> Result<> {
+        left.push_back(fmt::format("{} at {}", change, trim(files.read("/run/vrrp/ingress").value())));
+        return Ok{};
+      });
   const auto after_update = [&] {
     EXPECT_TRUE(monitor.update(test.context()).ok());
     return files.read("/run/vrrp/ingress").value();
@@ -175,11 +193,23 @@ TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
   EXPECT_EQ(after_update(), "40\n");
   EXPECT_EQ(after_update(), "40\n");
   EXPECT_EQ(test.logged().size(), 3u);
+  // It starts while it is not ready, and calls cannot end well without a router: nothing to leave carefully.
+  EXPECT_EQ(left, std::vector<std::string>{});
+  health = RouterHealth::not_ready;
+  EXPECT_EQ(after_update(), "0\n");
+  EXPECT_EQ(after_update(), "0\n");
+  EXPECT_EQ(left, std::vector<std::string>{"1 at 40"});
+  health = RouterHealth::ready;
+  EXPECT_EQ(after_update(), "40\n");
   // keepalived writes this value when it starts.
   ASSERT_TRUE(files.write("/run/vrrp/ingress", "-254", 0644).ok());
   EXPECT_EQ(after_update(), "40\n");
+  health = error(Code::cancelled, "stopped");
+  EXPECT_FALSE(monitor.update(test.context()).ok());
+  EXPECT_EQ(files.read("/run/vrrp/ingress").value(), "40\n");
   health = RouterHealth::absent;
   EXPECT_EQ(after_update(), "-254\n");
+  EXPECT_EQ(left.size(), 1u);
 }
 
 TEST(AskOverSocket, ReportsASocketWithoutAListener) {

@@ -434,9 +434,29 @@ def leave(api):
         done.append(len(answer.read()))
 
     begun = threading.Event()
+    def idle(tls=False):
+        """A connection that waits for its next request, like those of browsers."""
+        connection = http.client.HTTPConnection("127.0.0.1", 80, timeout=DEADLINE)
+        if tls:
+            context = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection("127.0.0.1", 443, timeout=DEADLINE, context=context)
+        connection.request("GET", "/", headers={"Host": "edge.example.com" if tls else f"plain-shop.{DOMAIN}"})
+        connection.getresponse().read()
+        return connection
+
     thread = threading.Thread(daemon=True, target=long)
     thread.start()
     begun.wait(DEADLINE)
+    # A websocket to an address that then moves to another machine: neither side learns about it.
+    run("ip", "link", "add", "moving", "type", "veth", "peer", "name", "moving-peer")
+    run("ip", "link", "set", "moving", "up")
+    run("ip", "address", "add", "10.96.96.7/32", "dev", "moving")
+    moved = socket.create_connection(("10.96.96.7", 80), timeout=DEADLINE)
+    moved.sendall(f"GET /socket HTTP/1.1\r\nHost: plain-shop.{DOMAIN}\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n".encode())
+    assert moved.recv(100).startswith(b"HTTP/1.1 101 ")
+    run("ip", "address", "del", "10.96.96.7/32", "dev", "moving")
+    waiting = [idle(), idle(tls=True)]
+    begin = host_clock.now()
     processes["router"].send_signal(signal.SIGTERM)
     wait("not ready", lambda: health() == 503)
     assert name_at(f"plain-shop.{DOMAIN}") == "one" and health("/healthz") == 200
@@ -444,6 +464,12 @@ def leave(api):
     assert done == [40 << 20], done
     assert processes.pop("router").wait(timeout=DEADLINE) == 0, text("router.log")
     assert not haproxies()
+    took = host_clock.now() - begin
+    print(f"with two idle connections, a download and a connection to an address that has moved, the router ended after {took:.1f} s")
+    # The download takes four seconds, the limit is twenty.
+    assert took < 10, text("router.log")
+    for connection in [*waiting, moved]:
+        connection.close()
 
 
 def check_files():

@@ -3,6 +3,7 @@
 import signal
 import time
 
+import host_clock
 from machines import (API, DATA, asked, end, holders, make_certificate, make_kubelet_folder, make_network, make_programs, only_holder, report,
                       run, start_api, start_client, start_container, start_pod, start_pod_of, stays, tail, tell, track_file, wait)
 
@@ -37,15 +38,15 @@ def move_to_masters():
     print(f"a proxy finds its own API server after {took:.2f} s")
     stays(1.5, API, "bootstrap", PROXIES)
 
-    begin = time.time()
+    begin = host_clock.now()
     start_api("m1")
     holder, took = only_holder(API, ["m0", "m1"], "a master has the address")
     assert not [one for one in report(f"from the bootstrap machine to {holder}, with the second API server", begin, took) if "refused" in one]
     stays(1, API, holder, PROXIES)
-    assert {what for _, _, what in asked(time.time() - 2)} <= {"m0", "m1"}
-    assert len({what for _, _, what in asked(time.time() - 2)}) == 2, "haproxy has the address's port, not the API server of the machine"
+    assert {what for _, _, what in asked(host_clock.now() - 2)} <= {"m0", "m1"}
+    assert len({what for _, _, what in asked(host_clock.now() - 2)}) == 2, "haproxy has the address's port, not the API server of the machine"
 
-    begin = time.time()
+    begin = host_clock.now()
     end("bootstrap", "keepalived")
     end("bootstrap", "api")
     start_api("m2")
@@ -57,20 +58,21 @@ def move_to_masters():
 
 def restart_api_servers(holder):
     # Independent of the server that a monitor is connected to.
-    begin = time.time()
+    begin = host_clock.now()
     for machine in MASTERS:
         tell(machine, "api", signal.SIGUSR1)
-        stays(2.5, API, holder, PROXIES)
-        assert {what for _, _, what in asked(time.time() - 0.5)} == set(MASTERS) - {machine}
+        # Two seconds until no proxy uses it any more, then long enough for both others to be asked.
+        stays(3.5, API, holder, PROXIES)
+        assert {what for _, _, what in asked(host_clock.now() - 1.5)} == set(MASTERS) - {machine}
         end(machine, "api")
         start_api(machine)
-        wait(f"the API server of {machine} is asked again", lambda: machine in {what for _, _, what in asked(time.time() - 0.5)})
+        wait(f"the API server of {machine} is asked again", lambda: machine in {what for _, _, what in asked(host_clock.now() - 1)})
     assert not report("API servers end one after the other", begin, 0)
 
 
 def kill_programs(holder):
     """Kills haproxy, then the API server of a master. Returns the master with the address."""
-    begin, before = time.time(), holder
+    begin, before = host_clock.now(), holder
     end(holder, "haproxy", signal.SIGKILL)
     holder, took = only_holder(API, set(MASTERS) - {before}, "another has the address")
     report(f"the proxy of {before} is killed, {holder} takes over", begin, took)
@@ -79,25 +81,25 @@ def kill_programs(holder):
     print(f"a new haproxy has its servers after {took:.2f} s")
     stays(1.5, API, holder, PROXIES)
 
-    begin = time.time()
+    begin = host_clock.now()
     end(holder, "api", signal.SIGKILL)
     stays(3, API, holder, PROXIES)
     # Requests during the kill are lost; later connections are not.
     assert not [one for one in report(f"the API server of {holder} is killed", begin, 0) if "refused" in one]
-    assert {what for _, _, what in asked(time.time() - 1)} == set(MASTERS) - {holder}
+    assert {what for _, _, what in asked(host_clock.now() - 1)} == set(MASTERS) - {holder}
     start_api(holder)
     time.sleep(1)
     return holder
 
 
 def lose_machines(holder):
-    begin, before = time.time(), holder
+    begin, before = host_clock.now(), holder
     run("ip", "link", "set", f"to-{holder}", "down")
     run("ip", "-n", holder, "address", "flush", "dev", "host0")  # for the others, the machine is gone
     holder, took = only_holder(API, set(MASTERS) - {before}, "another has the address")
     report(f"the machine {before} is lost, {holder} takes over", begin, took)
 
-    begin, last = time.time(), (set(MASTERS) - {before, holder}).pop()
+    begin, last = host_clock.now(), (set(MASTERS) - {before, holder}).pop()
     end(holder, "keepalived")
     holder, took = only_holder(API, {last}, "the last has the address")
     report(f"keepalived ends, {last} takes over", begin, took)

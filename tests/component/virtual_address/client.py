@@ -1,5 +1,5 @@
-"""client.py URL FILE: requests the server's name twenty times a second, each time with a new connection. Writes one line for each request:
-start, duration, and the name or the error."""
+"""client.py URL FILE RATE LIMIT: requests the URL RATE times a second, each time with a new connection. Writes one line for each request when
+it ends, after LIMIT seconds at the latest: start (host_clock.py), duration, and the name of the server or the error."""
 
 import http.client
 import ssl
@@ -8,29 +8,31 @@ import threading
 import time
 import urllib.parse
 
-URL, FILE = urllib.parse.urlsplit(sys.argv[1]), sys.argv[2]
+import host_clock
+
+URL, FILE, RATE, LIMIT = urllib.parse.urlsplit(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 context = ssl.create_default_context()
 context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 
 
 def ask(log):
-    begin = time.time()
+    begin = host_clock.now()
     try:
         if URL.scheme == "https":
-            connection = http.client.HTTPSConnection(URL.hostname, URL.port, timeout=10, context=context)
+            connection = http.client.HTTPSConnection(URL.hostname, URL.port, timeout=LIMIT, context=context)
         else:
-            connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=10)
+            connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=LIMIT)
         connection.request("GET", URL.path)
         said = connection.getresponse().read().decode()
         connection.close()
-    except OSError as failure:
+    except (OSError, http.client.HTTPException) as failure:
         said = f"error {type(failure).__name__} {failure}".replace("\n", " ")
-    log.write(f"{begin:.3f} {time.time() - begin:.3f} {said}\n")
+    log.write(f"{begin:.3f} {host_clock.now() - begin:.3f} {said}\n")
 
 
 with open(FILE, "w", buffering=1) as log:
     due = time.monotonic()
     while True:
         threading.Thread(target=ask, args=(log,), daemon=True).start()
-        due += 0.05
+        due += 1 / RATE
         time.sleep(max(0, due - time.monotonic()))

@@ -1,15 +1,17 @@
 """fake_api.py NAME CERTIFICATE NODES: an API server as far as the proxies need it: /readyz, and the list of Nodes with a watch without
-events. Listens like kube-apiserver with --permit-port-sharing. After SIGUSR1 it is not ready but keeps answering, like kube-apiserver
-during --shutdown-delay-duration."""
+events. /name answers the name, /slow the same after 0.1 to 0.3 s. Listens like kube-apiserver with --permit-port-sharing. After SIGUSR1 it
+is not ready but keeps answering, like kube-apiserver during --shutdown-delay-duration."""
 
 import http.server
 import json
 import pathlib
+import random
 import signal
 import socket
 import ssl
 import sys
 import threading
+import time
 
 NAME, CERTIFICATE, NODES = sys.argv[1:]
 
@@ -40,7 +42,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
             threading.Event().wait()
-        known = {"/readyz": b"ok", "/name": NAME.encode(), "/api/v1/nodes": pathlib.Path(NODES).read_bytes()}
+        if path == "/slow":
+            time.sleep(random.uniform(0.1, 0.3))
+        known = {"/readyz": b"ok", "/name": NAME.encode(), "/slow": NAME.encode(), "/api/v1/nodes": pathlib.Path(NODES).read_bytes()}
         body = known.get(path)
         self.send_response(500 if path == "/readyz" and about_to_end.is_set() else 200 if body is not None else 404)
         body = body or json.dumps({"kind": "Status"}).encode()

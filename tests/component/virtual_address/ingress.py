@@ -1,18 +1,13 @@
 """ingress.py FOLDER: the ingress's virtual address with a master, two workers and a client; run by test_virtual_address.py."""
 
 import signal
-import sys
-import time
 
-from machines import (API, FOLDER, HERE, INGRESS, asked, end, holders, make_certificate, make_kubelet_folder, make_network, make_programs,
-                      only_holder, report, run, start, start_api, start_client, start_pod_of, stays, tail, track_file, wait)
+import host_clock
+from machines import (API, FOLDER, INGRESS, asked, end, holders, make_certificate, make_kubelet_folder, make_network, make_programs, only_holder,
+                      report, run, start_api, start_client, start_pod_of, start_router, stays, tail, track_file, wait)
 
 MASTERS, WORKERS = {"m0": "10.97.77.11"}, {"w0": "10.97.77.14", "w1": "10.97.77.15"}
 ROUTERS = [(machine, "ingress") for machine in [*MASTERS, *WORKERS]]
-
-
-def start_router(machine):
-    start(machine, "router", [sys.executable, HERE / "fake_router.py", machine, FOLDER / machine / "not-ready"])
 
 
 def api_stays():
@@ -46,7 +41,7 @@ def start_routers():
 
 def stop_routers():
     # Like a router that is stopping: it is not ready but serves for a while.
-    begin = time.time()
+    begin = host_clock.now()
     (FOLDER / "w0/not-ready").touch()
     holder, took = only_holder(INGRESS, ["w1"], "the other router's machine has the address")
     assert not report("the router of w0 is not ready, w1 takes over", begin, took)
@@ -55,7 +50,7 @@ def stop_routers():
     wait("both routers are ready again", lambda: track_file("w0", "ingress") == "40")
     stays(2, INGRESS, "w1", ROUTERS)
 
-    begin = time.time()
+    begin = host_clock.now()
     end("w1", "router", signal.SIGKILL)
     holder, took = only_holder(INGRESS, ["w0"], "the router that is left has the address")
     report("the router of w1 is killed, w0 takes over", begin, took)
@@ -63,7 +58,7 @@ def stop_routers():
 
     # The only router keeps the address while it serves.
     (FOLDER / "w0/not-ready").touch()
-    begin = time.time()
+    begin = host_clock.now()
     wait("the router that is left is not ready", lambda: track_file("w0", "ingress") == "0")
     stays(1.5, INGRESS, "w0", ROUTERS)
     assert not report("the only router is not ready", begin, 1.5)
@@ -77,12 +72,12 @@ def move_to_the_master():
     wait("the router of the master is ready", lambda: track_file("m0", "ingress") == "40")
     stays(1.5, INGRESS, "w0", ROUTERS)
     api_stays()
-    begin = time.time()
+    begin = host_clock.now()
     run("ip", "link", "set", "to-w0", "down")
     run("ip", "-n", "w0", "address", "flush", "dev", "host0")  # for the others, the machine is gone
     holder, took = only_holder(INGRESS, ["m0"], "the master has both addresses")
     report("the machine w0 is lost, m0 takes over", begin, took)
-    assert {what for _, _, what in asked(time.time() - 1)} == {"m0"}
+    assert {what for _, _, what in asked(host_clock.now() - 1)} == {"m0"}
     api_stays()
 
     end("m0", "router", signal.SIGKILL)

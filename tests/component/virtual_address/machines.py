@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import host_clock
@@ -92,10 +93,11 @@ def start(machine, name, words):
     shared = FOLDER / machine / "run"
     shared.mkdir(parents=True, exist_ok=True)
     inside = 'mount -t tmpfs tmpfs /run && mkdir /run/vrrp && mount --bind "$1" /run/vrrp && shift && exec "$@"'
+    environment = {"PATH": f"{FOLDER}/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONPATH": os.environ["PYTHONPATH"]}
     with open(FOLDER / machine / f"{name}.log", "ab") as log:
         processes[machine, name] = subprocess.Popen(
             ["ip", "netns", "exec", machine, "sh", "-c", inside, "sh", str(shared), *[str(word) for word in words]],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env={"PATH": f"{FOLDER}/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
+            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment)
 
 
 def tell(machine, name, number):
@@ -127,8 +129,42 @@ def start_pod(machine, pod, configs):
         start_container(machine, container["name"])
 
 
+def stop_pod(machine):
+    """Stops the pod as a kubelet does: runs the hooks of all containers at the same time, and ends each container after its hook."""
+    grace = pods[machine]["spec"]["terminationGracePeriodSeconds"]
+
+    def stop(container):
+        hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command")
+        if hook:
+            start(machine, f"{container['name']}-hook", hook)
+            processes.pop((machine, f"{container['name']}-hook")).wait(timeout=grace)
+        ending[container["name"]].send_signal(signal.SIGTERM)
+        ending[container["name"]].wait(timeout=grace)
+        ended.append(container["name"])
+
+    containers, ended = pods[machine]["spec"]["containers"], []
+    ending = {container["name"]: processes.pop((machine, container["name"])) for container in containers}
+    threads = [threading.Thread(target=stop, args=(container,)) for container in containers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ended) == len(containers), f"only {ended} ended within {grace} s\n{tail()}"
+
+
+def start_pod_again(machine):
+    for path in (FOLDER / machine / "run").iterdir():
+        path.unlink()
+    for container in pods[machine]["spec"]["containers"]:
+        start_container(machine, container["name"])
+
+
 def start_api(machine):
     start(machine, "api", [sys.executable, HERE / "fake_api.py", machine, FOLDER / "server.pem", FOLDER / "nodes.json"])
+
+
+def start_router(machine):
+    start(machine, "router", [sys.executable, HERE / "fake_router.py", machine, FOLDER / machine / "not-ready"])
 
 
 def start_pod_of(role, machine):
@@ -185,9 +221,9 @@ def stays(seconds, address, holder, track_files):
         time.sleep(0.05)
 
 
-def start_client(url):
+def start_client(url, rate=20, limit=10):
     """Starts a client that sends requests continuously; report() returns the results."""
-    start("client", "client", [sys.executable, HERE / "client.py", url, "/run/vrrp/asked"])
+    start("client", "client", [sys.executable, HERE / "client.py", url, "/run/vrrp/asked", rate, limit])
 
 
 def asked(since):
@@ -202,5 +238,11 @@ def report(what, since, took):
     assert len(rows) > 17 * (took + 3), f"only {len(rows)} answers\n{tail()}"
     failures = [f"{when - since:.2f} s: {what}" for when, _, what in rows if what.startswith("error")]
     slowest = max((long for _, long, _ in rows), default=0)
-    print(f"{what}: {took:.2f} s; {len(rows)} questions, {len(failures)} not answered {failures}, the slowest took {slowest:.2f} s")
+    print(f"{what}: {took:.2f} s; {len(rows)} questions, {len(failures)} not answered {failures}, the slowest took {slowest:.2f} s, "
+          f"the longest time without an answer was {longest_silence(rows):.2f} s")
     return failures
+
+
+def longest_silence(rows):
+    ends = sorted(when + long for when, long, what in rows if not what.startswith("error"))
+    return max((after - before for before, after in zip(ends, ends[1:])), default=0)

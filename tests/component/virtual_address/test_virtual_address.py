@@ -15,7 +15,7 @@ import tempfile
 import pytest
 
 
-@pytest.mark.parametrize("scenario", ["api", "ingress"])
+@pytest.mark.parametrize("scenario", ["api", "ingress", "moves"])
 def test_address_is_where_connections_arrive(scenario):
     """The test is the scenario file. It runs in its own namespaces, so that no process outlives it."""
     if os.geteuid() != 0:

@@ -8,7 +8,7 @@
 #include "components/etcd/members.h"
 #include "components/program/host_address.h"
 #include "components/router/slots.h"
-#include "components/runtimecfg/monitor.h"
+#include "components/runtimecfg/proxy_slots.h"
 #include "net/ip.h"
 #include "sys/clock.h"
 
