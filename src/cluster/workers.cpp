@@ -2,10 +2,12 @@
 
 #include "base/digest.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "cluster/planned_nodes.h"
 #include "cluster/ready.h"
 #include "kube/conditions.h"
 #include "kube/drain.h"
+#include "kube/node_volumes.h"
 #include "kube/roles.h"
 #include "sys/events.h"
 
@@ -211,6 +213,14 @@ Result<> destroy_worker(const Environment& environment, const Workers& where, co
     context.log.warn("{} is the last schedulable node: applications and routers stop until the cluster has another one", name);
   }
   if (node && !force) {
+    // The only copy of their data is on the disk of the machine.
+    const std::vector<std::string> volumes =
+        kube::wanted_volumes(TRY(kube::list(context, where.api, kube::types::volumes, "")), name);
+    if (!volumes.empty()) {
+      return error(Code::conflict,
+                   "worker {}: has the data of {}, which would be lost (delete these claims, or use --force to lose their data)",
+                   name, join(volumes, ", "));
+    }
     // A kubelet that does not answer does not stop its pods. They are deleted with the node.
     const bool answers = kube::condition_status(*node, "Ready") == "True";
     TRY(step(context, "worker-drained", fmt::format("{} is drained", name), [&]() -> Result<> {

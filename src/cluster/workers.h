@@ -32,9 +32,9 @@ Result<std::string> create_worker(const Environment& environment, const Workers&
 // Removes a worker: cordons and drains the node, removes the machine, its row in the machine table, and the node. The same call
 // continues an interrupted call.
 //
-//   force   do not drain
-//   errors  not_found: no machine, row or node with this name; invalid: not a worker; timeout: pods that were not evicted, and
-//           why; those of the provider and of Api
+//   force   do not drain, and do not keep a worker that has data of local volumes
+//   errors  not_found: no machine, row or node with this name; invalid: not a worker; conflict: it has data of local volumes;
+//           timeout: pods that were not evicted, and why; those of the provider and of Api
 Result<> destroy_worker(const Environment& environment, const Workers& where, const std::string& name, bool force);
 
 // Adds or removes workers until the cluster has so many. New ones are created together and get the first unused names; those with

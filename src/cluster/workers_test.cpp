@@ -154,6 +154,22 @@ TEST_F(WorkersTest, DestroyWithForceDoesNotAskPods) {
   EXPECT_TRUE(destroy("worker-0", true).ok());
 }
 
+TEST_F(WorkersTest, DataOfLocalVolumesIsLostWithForceOnly) {
+  kube.put({{"apiVersion", "v1"},
+            {"kind", "PersistentVolume"},
+            {"metadata", {{"name", "pvc-1"}, {"annotations", {{"slipway.internal/node", "worker-0"}}}}},
+            {"spec", {{"claimRef", {{"namespace", "shop"}, {"name", "data"}}}}},
+            {"status", {{"phase", "Bound"}}}});
+  const Result<> refused = destroy("worker-0");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::conflict);
+  EXPECT_EQ(refused.error().message(),
+            "worker worker-0: has the data of shop/data, which would be lost (delete these claims, or use --force to lose their "
+            "data)");
+  EXPECT_EQ(kube.writes(), 0);
+  EXPECT_TRUE(destroy("worker-0", true).ok());
+}
+
 TEST_F(WorkersTest, OnlyWorkersAreDestroyed) {
   const std::pair<const char*, Code> cases[] = {
       {"master-0", Code::invalid}, {"bootstrap", Code::invalid}, {"../x", Code::invalid}, {"worker-9", Code::not_found}};
