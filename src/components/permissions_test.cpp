@@ -18,8 +18,11 @@
 #include "components/service_ca/keeper.h"
 #include "components/service_ca/operator.h"
 #include "components/static_pod_installer/start.h"
+#include "components/storage/operator.h"
+#include "components/storage/provisioner.h"
 #include "components/workload/workload_operator.h"
 #include "kube/client.h"
+#include "kube/node_volumes.h"
 #include "net/curl_http.h"
 #include "support/rendered_cluster.h"
 
@@ -182,7 +185,7 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
  protected:
   PermissionsTest() {
     for (const char* kind : {"Etcd", "KubeAPIServer", "KubeControllerManager", "KubeScheduler", "Config", "CloudCredential",
-                             "MachineConfiguration", "ServiceCA"}) {
+                             "MachineConfiguration", "ServiceCA", "Storage"}) {
       put(settings(kind, "cluster"));
     }
     put(settings("DNS", "default"));
@@ -195,7 +198,7 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
     put(config_map({"openshift-machine-config-operator", "machine-config-operator-images"},
                    {{"images.json", std::string(images)}}));
     for (const char* name : {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "config-operator",
-                             "cloud-credential", "ingress", "network", "dns", "machine-config", "service-ca"}) {
+                             "cloud-credential", "ingress", "network", "dns", "machine-config", "service-ca", "storage"}) {
       put({{"apiVersion", "config.openshift.io/v1"}, {"kind", "ClusterOperator"}, {"metadata", {{"name", name}}}});
     }
     put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "tenant"}}}});
@@ -282,6 +285,7 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
         of_static_pods("openshift-kube-controller-manager-operator/kube-controller-manager-operator", recovered()[1]),
         of_static_pods("openshift-kube-scheduler-operator/openshift-kube-scheduler-operator", recovered()[2]),
         of_workloads(std::string(config_account), service_ca::make_operator("openshift-config-operator"), 3),
+        of_workloads(std::string(config_account), storage::make_operator("openshift-config-operator"), 3),
         of_workloads(std::string(config_account), config_operator::make_operator({}, {"0.1.0"}), 3),
         of_workloads("openshift-cloud-credential-operator/cloud-credential-operator", cloud_credential::make_operator(), 1),
         of_workloads(std::string(ingress_account), ingress::make_operator("r/router@sha256:1"), 8),
@@ -417,6 +421,45 @@ TEST_F(PermissionsTest, CertificatesOfServicesAndIngressObjectsOfAllNamespaces) 
                   {"create", "networking.k8s.io", "ingressclasses", "", ""},
                   {"create", "", "events", "tenant", ""}});
   EXPECT_EQ(refused_, std::set<std::string>());
+}
+
+// The operator storage has a second loop, too. Programs on nodes report to it in one namespace, and an admission policy restricts
+// that to one object for each node.
+TEST_F(PermissionsTest, OnlyTheOperatorStorageWritesVolumesAndClaims) {
+  const std::string space(kube::volumes_space), group = "storage.k8s.io";
+  const Program provisioner{.account = std::string(config_account), .watched = storage::Provisioner::watched()};
+  run(provisioner);
+  judge(provisioner, {{"create", "", "persistentvolumes", "", ""},
+                      {"patch", "", "persistentvolumes", "", "pvc-1"},
+                      {"delete", "", "persistentvolumes", "", "pvc-1"},
+                      {"patch", "", "persistentvolumeclaims", "tenant", "data"},
+                      {"get", "", "configmaps", space, "wanted-worker-0"},
+                      {"create", "", "configmaps", space, ""},
+                      {"update", "", "configmaps", space, "wanted-worker-0"},
+                      {"delete", "", "configmaps", space, "state-worker-0"},
+                      {"create", group, "csistoragecapacities", space, "local-1"},
+                      {"patch", group, "csistoragecapacities", space, "local-1"},
+                      {"delete", group, "csistoragecapacities", space, "local-1"},
+                      {"create", "", "events", "tenant", ""},
+                      {"create", "", "events", "default", ""}});
+  const Program daemon{.account = "openshift-machine-config-operator/machine-config-daemon", .watched = {}};
+  judge(daemon, {{"list", "", "configmaps", space, "wanted-worker-0"},
+                 {"watch", "", "configmaps", space, "wanted-worker-0"},
+                 {"create", "", "configmaps", space, "state-worker-0"},
+                 {"patch", "", "configmaps", space, "state-worker-0"}});
+  EXPECT_EQ(refused_, std::set<std::string>());
+  std::vector<Program> programs = operators();
+  programs.push_back(daemon);
+  programs.push_back({.account = "openshift-machine-config-operator/machine-config-controller", .watched = {}});
+  programs.push_back({.account = "openshift-flannel/flannel-kube-proxy", .watched = {}});
+  for (const Program& program : programs) {
+    if (program.account == config_account) continue;
+    for (const char* verb : {"get", "list", "watch", "create", "update", "patch", "delete"}) {
+      for (const char* type : {"persistentvolumes", "persistentvolumeclaims"}) {
+        EXPECT_FALSE(permissions_.may(program.account, {verb, "", type, "tenant", "data"})) << program.account << verb << type;
+      }
+    }
+  }
 }
 
 TEST_F(PermissionsTest, FewProgramsReadSecretsOfAllNamespaces) {

@@ -43,6 +43,7 @@ inline const ResourceType secrets{"", "v1", "secrets", "Secret"};
 inline const ResourceType service_accounts{"", "v1", "serviceaccounts", "ServiceAccount"};
 inline const ResourceType events{"", "v1", "events", "Event"};
 
+inline const ResourceType volumes{"", "v1", "persistentvolumes", "PersistentVolume", false};
 inline const ResourceType volume_claims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
 inline const ResourceType resource_quotas{"", "v1", "resourcequotas", "ResourceQuota"};
 
@@ -58,6 +59,8 @@ inline const ResourceType ingress_classes{"networking.k8s.io", "v1", "ingresscla
 inline const ResourceType ingress_objects{"networking.k8s.io", "v1", "ingresses", "Ingress"};
 inline const ResourceType priority_classes{"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false};
 inline const ResourceType storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};
+inline const ResourceType storage_drivers{"storage.k8s.io", "v1", "csidrivers", "CSIDriver", false};
+inline const ResourceType storage_capacities{"storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity"};
 inline const ResourceType api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
 inline const ResourceType admission_policies{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies",
                                              "ValidatingAdmissionPolicy", false};
@@ -108,6 +111,7 @@ inline const ResourceType network_settings{"operator.openshift.io", "v1", "netwo
 inline const ResourceType dns_settings{"operator.openshift.io", "v1", "dnses", "DNS", false};
 inline const ResourceType credential_settings{"operator.openshift.io", "v1", "cloudcredentials", "CloudCredential", false};
 inline const ResourceType ingress_controllers{"operator.openshift.io", "v1", "ingresscontrollers", "IngressController"};
+inline const ResourceType storages{"operator.openshift.io", "v1", "storages", "Storage", false};
 inline const ResourceType service_cas{"operator.openshift.io", "v1", "servicecas", "ServiceCA", false};
 inline const ResourceType machine_configurations{"operator.openshift.io", "v1", "machineconfigurations", "MachineConfiguration",
                                                  false};

@@ -47,6 +47,7 @@
 #include "components/service_ca/operator.h"
 #include "components/static_pod_installer/run_when_ready.h"
 #include "components/static_pod_installer/start.h"
+#include "components/storage/operator.h"
 #include "main/world.h"
 #include "node/registry_access.h"
 #include "sys/signals.h"
@@ -68,8 +69,9 @@ Result<> run_cluster_version(const components::Environment& environment, const c
 
 // The next two connect components that do not include each other, in one process.
 Result<> run_config_operator(const components::Environment& environment, const components::Arguments& arguments) {
-  return components::config_operator::run_operator(environment, arguments,
-                                                   {components::service_ca::make_operator("openshift-config-operator")});
+  const std::string space = "openshift-config-operator";
+  return components::config_operator::run_operator(
+      environment, arguments, {components::service_ca::make_operator(space), components::storage::make_operator(space)});
 }
 
 Result<> run_certificate_recovery(const components::Environment& environment, const components::Arguments& arguments) {

@@ -11,6 +11,7 @@
 #include "node/os_build/leftovers.h"
 #include "node/os_update/host_updater.h"
 #include "node/os_update/image_source.h"
+#include "node/volumes.h"
 #include "sys/root.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
@@ -501,7 +502,13 @@ Result<> run_daemon(const Environment& environment, const Arguments& arguments) 
     const Result<> removed = remove_leftovers_of_builds(environment.context, environment.files);
     if (!removed.ok()) environment.context.log.warn("removing what builds of OS images left: {}", removed.error().message());
   });
-  return keep_configured(environment, api, os, flags.text("node-name"));
+  // A failure of the one does not stop the other.
+  const std::string& node_name = flags.text("node-name");
+  const std::jthread volumes([&](const std::stop_token& stop) {
+    const sys::Context context = environment.context.with_stop(stop);
+    keep_volumes(environment.with(context), api, node_name, std::string(kube::volumes_folder));
+  });
+  return keep_configured(environment, api, os, node_name);
 }
 
 }  // namespace slipway::node

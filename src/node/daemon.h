@@ -84,7 +84,7 @@ class Daemon {
 // the same version. Removes what only the first boot needs (os_update/image_source.h), and what builds of OS images have left on
 // the machine (os_build/leftovers.h). Follows the Node; writes the kubelet CA of
 // ControllerConfig when it changes. Checks for changes of files by other programs at each step and every five minutes, without
-// inotify, because machines have too few instances.
+// inotify, because machines have too few instances. Beside that, it keeps the local volumes of the Node (volumes.h).
 //
 //   errors  invalid: arguments; denied: the token of the service account is rejected (restart with a new one)
 //   time    until a stop, which is a success

@@ -20,7 +20,7 @@ const Types of_operators = {
     &kube::types::etcds,           &kube::types::kube_apiservers,        &kube::types::kube_controller_managers,
     &kube::types::kube_schedulers, &kube::types::config_settings,        &kube::types::credential_settings,
     &kube::types::dns_settings,    &kube::types::machine_configurations, &kube::types::network_settings,
-    &kube::types::service_cas};
+    &kube::types::service_cas,     &kube::types::storages};
 
 // How a field of spec, with all fields below it, takes effect.
 enum class Effect {

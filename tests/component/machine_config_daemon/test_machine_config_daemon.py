@@ -23,6 +23,7 @@ import yaml
 
 SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"])
 sys.path.insert(0, str(SOURCE / "tests/component/support"))
+import machine_root  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
 
 PROGRAM = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway-node"
@@ -34,12 +35,6 @@ ACCOUNTS = [f"etc/{name}{old}" for name in ("passwd", "group", "shadow") for old
 KEYS = ["ssh-ed25519 AAAA a@example", "ssh-ed25519 BBBB b@example"]
 HASH = "$6$salt$JMJpMPU3cfHrN9yhL8ptvmaMpDwWIJRhPcZm8dSYtmjzWwBgNVPWzT7WW4bMuRBdlmVM5IKLe2Mp2vTkYeVbO0"
 
-MOUNTS = """set -e
-mount --rbind /usr "$0/usr"
-mount --rbind /dev "$0/dev"
-mount -t proc proc "$0/proc"
-exec "$@"
-"""
 # Enables and disables units; commands that need a running systemd are recorded.
 SYSTEMCTL = """#!/bin/sh
 echo "$@" >> /journal
@@ -100,11 +95,9 @@ class Cluster:
 
 class Machine:
     def __init__(self, cluster, folder):
-        self.cluster, self.root, self.log, self.process = cluster, folder / "root", folder / "daemon.log", None
-        for name in ("usr", "dev", "proc", "run", "var", "etc/systemd/system", "etc/machine-config-daemon", "programs", "tmp"):
+        self.cluster, self.root, self.log, self.process = cluster, machine_root.make(folder / "root"), folder / "daemon.log", None
+        for name in ("etc/systemd/system", "etc/machine-config-daemon", "programs"):
             (self.root / name).mkdir(parents=True)
-        for name in ("bin", "sbin", "lib", "lib64"):
-            (self.root / name).symlink_to(f"usr/{name}")
         (self.root / "home/core/.ssh").mkdir(parents=True)
         self.put("etc/passwd", "root:x:0:0::/root:/bin/sh\ncore:x:1000:1000::/home/core:/bin/sh\n")
         self.put("etc/group", "root:x:0:\ncore:x:1000:\n")
@@ -126,8 +119,8 @@ class Machine:
     def start(self):
         assert not self.process
         self.process = subprocess.Popen(
-            ["unshare", "--mount", "--propagation", "private", "sh", "-c", MOUNTS, self.root, PROGRAM, "start", f"--node-name={NODE}",
-             f"--root-mount={self.root}", f"--kubeconfig={self.cluster.kubeconfig}"],
+            [*machine_root.enter(self.root), PROGRAM, "start", f"--node-name={NODE}", f"--root-mount={self.root}",
+             f"--kubeconfig={self.cluster.kubeconfig}"],
             stdin=subprocess.DEVNULL, stderr=open(self.log, "ab"), env={"PATH": "/programs:/usr/sbin:/usr/bin:/sbin:/bin"})
 
     def end(self, how=signal.SIGTERM):

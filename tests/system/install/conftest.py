@@ -40,6 +40,7 @@ FILES = [
     "test_docs.py",
     "test_machine_config.py",
     "test_os_update.py",
+    "test_storage.py",
     "test_upkeep.py",
     "test_cold_start.py",
     "test_rotation.py",

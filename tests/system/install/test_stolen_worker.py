@@ -20,6 +20,7 @@ RBAC, MC = "/apis/rbac.authorization.k8s.io/v1", "/apis/machineconfiguration.ope
 CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 NODES, SPACES = "/api/v1/nodes", "/api/v1/namespaces"
 OPERATORS = "openshift-kube-apiserver-operator"
+STORAGE = "openshift-cluster-storage-operator"
 CONTROL_PLANE = ("openshift-etcd", "openshift-kube-apiserver", "openshift-kube-controller-manager", "openshift-kube-scheduler")
 KEEPERS = ("kube-system", "openshift-config", "openshift-config-managed", "openshift-machine-config-operator", "openshift-cluster-machine-approver",
            "openshift-kube-apiserver-operator", "openshift-etcd-operator", "openshift-ingress-operator")
@@ -134,6 +135,11 @@ ATTEMPTS = [
     ("let a namespace run anything", "PATCH", f"{SPACES}/default", {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "privileged"}}}, MERGE),
     ("mount a machine's disk", "POST", "/api/v1/persistentvolumes", {"metadata": {"name": "stolen"}, "spec": {
         "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/"}}}, None),
+    # Local volumes.
+    ("report the volumes of another machine", "PATCH", f"{SPACES}/{STORAGE}/configmaps/state-{MASTER}", {"data": {"state": "{}"}}, MERGE),
+    ("order the removal of volumes", "POST", f"{SPACES}/{STORAGE}/configmaps", {"metadata": {"name": "wanted-stolen"}, "data": {"volumes": "{}"}}, None),
+    ("get the pods of another machine's volumes", "PATCH", f"{NODES}/{WORKER}", {"metadata": {"labels": {"kubernetes.io/hostname": MASTER}}}, MERGE),
+    ("make local volumes the default of nobody", "PATCH", "/apis/storage.k8s.io/v1/storageclasses/local", note("stolen"), MERGE),
     # Settings of operators.
     ("change what the API server does", "PATCH", "/apis/operator.openshift.io/v1/kubeapiservers/cluster", {"spec": {"logLevel": "TraceAll"}}, MERGE),
     ("say that it runs etcd", "PATCH", "/apis/operator.openshift.io/v1/etcds/cluster/status", note("stolen"), MERGE),
@@ -155,7 +161,8 @@ IDENTITIES = [{"Impersonate-User": "system:admin", "Impersonate-Group": "system:
 # Cluster-wide write rights of accounts with pods on workers, each with what confines it; other accounts have none.
 RIGHTS = {
     "system:serviceaccount:openshift-machine-config-operator:machine-config-daemon": {
-        "patch nodes": "its own: ValidatingAdmissionPolicy", "create events": "in default: events say, and do nothing", "patch events": "the same"},
+        "patch nodes": "its own: ValidatingAdmissionPolicy", "create events": "in default: events say, and do nothing", "patch events": "the same",
+        "create configmaps": "in one namespace, its own report: ValidatingAdmissionPolicy", "patch configmaps": "the same"},
     "system:serviceaccount:openshift-flannel:flannel-kube-proxy": {
         "patch nodes/status": "its own: ValidatingAdmissionPolicy", "create events": "events say, and do nothing", "patch events": "the same", "update events": "the same",
         "create events.events.k8s.io": "the same", "patch events.events.k8s.io": "the same", "update events.events.k8s.io": "the same"},
