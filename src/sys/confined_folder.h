@@ -26,7 +26,7 @@ struct FileSystemSpace {
 
 // All names are those of entries: without "/", and neither "." nor "..". Linux 5.6 or newer is needed (openat2).
 //
-//   errors   of all functions: those of the system, with the path; invalid: an entry is a symbolic link or a file instead of a folder
+//   errors   of all functions: those of the system, with the path; invalid: an entry is a link or a file instead of a folder
 //   threads  any
 class ConfinedFolder {
  public:

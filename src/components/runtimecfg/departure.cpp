@@ -95,10 +95,10 @@ Result<> Departure::leave(const sys::Context& stopping, int change) {
 }
 
 Result<Departure> make_departure(const net::Environment& environment, const Departing& departing, const Json& addresses) {
-  const net::VrrpFarewell farewell{.interface = TRY(interface_for(addresses, departing.address)),
-                                   .own = TRY(own_address_for(addresses, departing.address)),
-                                   .router_id = departing.router_id,
-                                   .address = departing.address};
+  const std::string interface = TRY(interface_for(addresses, departing.address));
+  const net::IpAddress own_address = TRY(own_address_for(addresses, departing.address));
+  const net::VrrpFarewell farewell{
+      .interface = interface, .own = own_address, .router_id = departing.router_id, .address = departing.address};
   const auto holds_address = [address = departing.address]() -> Result<bool> {
     const std::vector<net::InterfaceAddress> own = TRY(net::interface_addresses());
     return std::ranges::any_of(own, [&](const net::InterfaceAddress& it) { return it.address.address == address; });

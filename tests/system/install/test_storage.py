@@ -2,7 +2,7 @@
 
 import pytest
 from faults import power_off
-from installation import ALL_MACHINES, SLIPWAY, WORKERS, run
+from installation import SLIPWAY, run
 from test_hand_over import condition
 
 SPACE = "storage-test"
@@ -57,6 +57,11 @@ def folders(installed, machine):
 
 
 @pytest.fixture(scope="module")
+def workers(installed):
+    return sorted(name for name in installed.machines() if name.startswith("worker"))
+
+
+@pytest.fixture(scope="module")
 def space(installed):
     network = installed.api.get("/apis/apps/v1/namespaces/openshift-flannel/daemonsets/flannel-kube-proxy")
     image = next(each["image"] for each in network["spec"]["template"]["spec"]["containers"] if each["name"] == "kube-proxy")
@@ -74,19 +79,19 @@ def test_the_operator_is_content(installed):
         {"Available": "True", "Progressing": "False", "Degraded": "False"}, seen["status"]
     capacities = installed.objects("csistoragecapacities", "--namespace", "openshift-cluster-storage-operator")
     nodes = {each["nodeTopology"]["matchLabels"]["kubernetes.io/hostname"] for each in capacities if each["storageClassName"] == "local"}
-    assert nodes == set(ALL_MACHINES)
+    assert nodes == set(installed.machines())
 
 
-def test_a_stateful_set_keeps_its_data_when_its_nodes_lose_their_power(installed, space):
+def test_a_stateful_set_keeps_its_data_when_its_nodes_lose_their_power(installed, workers, space):
     installed.wait_until("all pods are ready", lambda: len(ready(installed)) == REPLICAS, limit=120, missing=lambda: str(ready(installed)))
     before, places = texts(installed), ready(installed)
-    assert len(set(before.values())) == REPLICAS and set(places.values()) == set(WORKERS), (before, places)
+    assert len(set(before.values())) == REPLICAS and set(places.values()) == set(workers), (before, places)
     owner = installed.kubectl("exec", "--namespace", SPACE, "db-0", "--", "stat", "--format=%u:%g %a", "/data/id").stdout
     assert owner.startswith("1000:2000 "), owner
-    started = {node: installed.api.get(f"/api/v1/nodes/{node}")["status"]["nodeInfo"]["bootID"] for node in WORKERS}
-    power_off(installed, WORKERS)
-    installed.wait_until("they are off", lambda: all(installed.machines()[name]["state"] != "running" for name in WORKERS))
-    run(SLIPWAY, "machine", "start", *WORKERS, "--cluster", installed.name, "--state", installed.state)
+    started = {node: installed.api.get(f"/api/v1/nodes/{node}")["status"]["nodeInfo"]["bootID"] for node in workers}
+    power_off(installed, workers)
+    installed.wait_until("they are off", lambda: all(installed.machines()[name]["state"] != "running" for name in workers))
+    run(SLIPWAY, "machine", "start", *workers, "--cluster", installed.name, "--state", installed.state)
     installed.wait_until("they have started again", lambda: all(
         installed.api.get(f"/api/v1/nodes/{node}")["status"]["nodeInfo"]["bootID"] != boot for node, boot in started.items()), limit=180)
     # Containers of before end with their machine; the kubelet starts new ones.
@@ -107,8 +112,8 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 9000Ti}}}
         "no node has that much room" in each["message"] for each in installed.api.get(events)["items"] if each["involvedObject"]["name"] == "huge"), limit=30)
 
 
-def test_deleted_claims_leave_nothing(installed, space):
-    assert sum(len(folders(installed, worker)) for worker in WORKERS) == REPLICAS
+def test_deleted_claims_leave_nothing(installed, workers, space):
+    assert sum(len(folders(installed, worker)) for worker in workers) == REPLICAS
     installed.kubectl("delete", "namespace", SPACE, "--timeout=120s")
-    installed.wait_until("their folders are gone", lambda: not any(folders(installed, machine) for machine in ALL_MACHINES), limit=60)
+    installed.wait_until("their folders are gone", lambda: not any(folders(installed, machine) for machine in installed.machines()), limit=60)
     installed.wait_until("their PersistentVolumes are gone", lambda: not installed.objects("persistentvolumes"), limit=60)
