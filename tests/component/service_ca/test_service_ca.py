@@ -20,7 +20,8 @@ CRDS = ["operator/v1/zz_generated.crd-manifests/0000_50_ingress_00_ingresscontro
         "operator/v1/zz_generated.crd-manifests/0000_50_service-ca_02_servicecas.crd.yaml",
         "route/v1/zz_generated.crd-manifests/routes.crd.yaml",
         "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml"]
-MANIFESTS = ["0000_10_operators_01_roles", "0000_10_config-operator_00_openshift-service-ca", "0000_10_config-operator_04_rbac",
+# With the permissions of the other operator in its process: the process ends while one of its operators may not watch something.
+MANIFESTS = ["0000_10_config-operator_00_openshift-cluster-storage-operator", "0000_10_config-operator_04_storage", "0000_10_operators_01_roles", "0000_10_config-operator_00_openshift-service-ca", "0000_10_config-operator_04_rbac",
              "0000_10_config-operator_04_service-ca", "0000_10_config-operator_05_service-ca_1_policy",
              "0000_10_config-operator_05_service-ca_2_binding", "0000_50_service-ca_03_cr", "0000_50_service-ca_07_clusteroperator",
              "0000_50_ingress-operator_04_rbac"]
