@@ -18,7 +18,6 @@ constexpr std::string_view orders_key = "volumes", storage_key = "state";
 constexpr std::size_t longest_name = 253;  // of objects; a file may have 255
 constexpr std::size_t longest_reason = 300;
 
-
 constexpr std::array order_words = {std::pair{VolumeOrder::Kind::make, std::string_view("make")},
                                     std::pair{VolumeOrder::Kind::keep, std::string_view("keep")},
                                     std::pair{VolumeOrder::Kind::remove, std::string_view("remove")}};

@@ -82,9 +82,9 @@ class Daemon {
 // Runs in a container of the machine, with the processes of the machine and its root at --root-mount. It runs the programs of
 // that root. First, it copies slipway-node and its libraries from its container to /usr/local on the machine, so that both have
 // the same version. Removes what only the first boot needs (os_update/image_source.h), and what builds of OS images have left on
-// the machine (os_build/leftovers.h). Follows the Node; writes the kubelet CA of
-// ControllerConfig when it changes. Checks for changes of files by other programs at each step and every five minutes, without
-// inotify, because machines have too few instances. Beside that, it keeps the local volumes of the Node (volumes.h).
+// the machine (os_build/leftovers.h). Follows the Node; writes the kubelet CA of ControllerConfig when it changes. Checks for
+// changes of files by other programs at each step and every five minutes, without inotify, because machines have too few
+// instances. Beside that, it keeps the local volumes of the Node (volumes.h).
 //
 //   errors  invalid: arguments; denied: the token of the service account is rejected (restart with a new one)
 //   time    until a stop, which is a success

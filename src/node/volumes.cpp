@@ -191,7 +191,7 @@ class VolumeKeeper {
     return report(context, steps.report);
   }
 
-  // Also if nothing changed, from time to time: somebody may have deleted the object.
+  // Also if nothing changed, from time to time: the object may have been deleted.
   Result<> report(const sys::Context& context, const kube::NodeStorage& storage) {
     const SteadyTime now = context.clock.steady();
     if (reported_ && *reported_ == storage && now < reported_at_ + between_looks) return Ok{};

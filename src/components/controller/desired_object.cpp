@@ -1,6 +1,7 @@
 #include "components/controller/desired_object.h"
 
 #include "base/digest.h"
+#include "components/controller/object_parts.h"
 #include "kube/contains.h"
 
 #include <fmt/core.h>
@@ -59,7 +60,7 @@ bool holds_data(const kube::ResourceType& type) { return type == kube::types::co
 
 bool is_fulfilled(const DesiredObject& desired, const Json* live) {
   switch (desired.how) {
-    case DesiredObject::How::remove: return !live || find(*live, {"metadata", "deletionTimestamp"});
+    case DesiredObject::How::remove: return !live || is_terminating(*live);
     case DesiredObject::How::create: return live;
     case DesiredObject::How::status: return live && find_object(*live, {"status"}) == find_object(desired.object, {"status"});
     case DesiredObject::How::apply: break;

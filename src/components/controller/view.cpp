@@ -1,6 +1,7 @@
 #include "components/controller/view.h"
 
 #include "base/number.h"
+#include "components/controller/object_parts.h"
 #include "sys/task_group.h"
 
 #include <algorithm>
@@ -21,8 +22,6 @@ std::uint64_t version_of(const Json& object) {
 }
 
 std::string_view uid_of(const Json& object) { return find_string(object, {"metadata", "uid"}).value_or(""); }
-
-bool is_terminating(const Json& object) { return find(object, {"metadata", "deletionTimestamp"}) != nullptr; }
 
 // For messages.
 std::string name_of_watch(const Watched& watched) {

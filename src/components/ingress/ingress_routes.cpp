@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "components/controller/certificate_rotation.h"
+#include "components/controller/object_parts.h"
 #include "components/ingress/settings.h"
 #include "kube/conditions.h"
 #include "net/x509.h"
@@ -39,11 +40,7 @@ std::string annotation(const Json& object, std::string_view name) { return text_
 
 // ---- what the controller keeps of objects that it watches
 
-JsonObject named(const Json& object) {
-  return {{"apiVersion", text_of(object, {"apiVersion"})},
-          {"kind", text_of(object, {"kind"})},
-          {"metadata", {{"name", kube::name_of(object)}, {"namespace", kube::namespace_of(object)}}}};
-}
+JsonObject named(const Json& object) { return reduced(object, {"name", "namespace"}); }
 
 Json reduce_service(const Json& service) {
   JsonObject kept = named(service);
@@ -62,11 +59,7 @@ std::string problem_of(const Json& secret) {
 
 Json reduce_secret(const Json& secret) {
   JsonObject kept = named(secret);
-  JsonObject data;
-  for (const char* key : {"tls.crt", "tls.key"}) {
-    if (const Json* value = find(secret, {"data", key})) data[key] = *value;
-  }
-  kept["data"] = std::move(data);
+  kept["data"] = part_of(find_object(secret, {"data"}), {"tls.crt", "tls.key"});
   if (std::string problem = problem_of(secret); !problem.empty()) kept[problem_member] = std::move(problem);
   return kept;
 }
@@ -382,7 +375,7 @@ Plan plan_ingresses(const Snapshot& seen) {
   for (const Json* each : seen.list(kube::types::ingress_objects)) {
     const Json& ingress = *each;
     const Owner owner = owner_of_class(ingress, seen);
-    if (owner == Owner::unknown || find(ingress, {"metadata", "deletionTimestamp"})) continue;
+    if (owner == Owner::unknown || is_terminating(ingress)) continue;
     Translation translation(ingress, seen);
     if (owner == Owner::ours) translation.run();
     std::set<std::string> routers;

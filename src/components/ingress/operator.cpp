@@ -1,6 +1,7 @@
 #include "components/ingress/operator.h"
 
 #include "components/controller/certificate_rotation.h"
+#include "components/controller/object_parts.h"
 #include "components/controller/operand.h"
 #include "components/ingress/certificates.h"
 #include "components/ingress/ingress_routes.h"
@@ -50,7 +51,7 @@ std::vector<const Json*> pods_of(std::string_view controller, const Snapshot& se
 // Excludes controllers that are being deleted, so their routers are removed.
 std::vector<const Json*> controllers_of(const Snapshot& seen) {
   std::vector<const Json*> controllers = seen.list(kube::types::ingress_controllers, operator_space);
-  std::erase_if(controllers, [](const Json* controller) { return find(*controller, {"metadata", "deletionTimestamp"}); });
+  std::erase_if(controllers, [](const Json* controller) { return is_terminating(*controller); });
   return controllers;
 }
 

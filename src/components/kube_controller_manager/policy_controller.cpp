@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/yaml.h"
 #include "components/controller/leader.h"
+#include "components/controller/object_parts.h"
 #include "kube/kubeconfig.h"
 #include "net/http_server.h"
 #include "net/url.h"
@@ -110,7 +111,7 @@ Result<std::vector<Annotation>> plan_annotations(const kube::Objects& namespaces
   std::vector<Annotation> plan;
   int candidate = 0;
   for (const Json& object : namespaces) {
-    if (find(object, {"metadata", "deletionTimestamp"}) != nullptr) continue;
+    if (is_terminating(object)) continue;
     const std::string_view range = annotation(object, uid_range_key);
     const bool complete = !range.empty() && !annotation(object, groups_key).empty() && !annotation(object, mcs_key).empty();
     if (complete) continue;

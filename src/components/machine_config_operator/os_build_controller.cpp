@@ -2,6 +2,7 @@
 
 #include "components/controller/bootstrap_complete.h"
 #include "components/controller/conditions.h"
+#include "components/controller/object_parts.h"
 #include "components/machine_config_operator/os_build_objects.h"
 #include "kube/conditions.h"
 #include "machineconfig/node_annotations.h"
@@ -43,7 +44,6 @@ std::string annotation_of(const Json& object, std::string_view key) { return tex
 
 std::string created_at(const Json& object) { return text_of(object, {"metadata", "creationTimestamp"}); }
 
-bool is_ending(const Json& object) { return find(object, {"metadata", "deletionTimestamp"}) != nullptr; }
 
 std::string image_of(const Json& build) { return text_of(build, {"status", "digestedImagePushSpec"}); }
 
@@ -79,7 +79,7 @@ std::map<std::string, BuildObjects, std::less<>> find_objects(const Snapshot& se
   }
   for (const Json* pod : seen.list(types::pods, os_build_space)) {
     const auto objects = found.find(text_of(*pod, {"metadata", "labels", mc::os_build_label}));
-    if (objects == found.end() || is_ending(*pod)) continue;
+    if (objects == found.end() || is_terminating(*pod)) continue;
     const Json*& newest = objects->second.pod;
     if (!newest || created_at(*newest) < created_at(*pod)) newest = pod;
   }
@@ -162,7 +162,7 @@ Observed observe_job(const BuildObjects& objects, const mc::OsBuild& build, Wall
     const std::string last = mc::parse_failure(*objects.failures.back())->message;
     return {BuildPhase::failed, "BuildFailed", fmt::format("{}; the last attempt: {}", why, last)};
   }
-  if (is_ending(job)) return {BuildPhase::interrupted, "JobDeleted", "the Job was deleted before its end"};
+  if (is_terminating(job)) return {BuildPhase::interrupted, "JobDeleted", "the Job was deleted before its end"};
   if (is_complete) {
     const Result<WallTime> completed = parse_rfc3339(text_of(job, {"status", "completionTime"}));
     const WallTime limit = (completed.ok() ? completed.value() : now) + result_limit;
@@ -263,7 +263,7 @@ class PoolBuild {
     if (!object_) return create();
     image_.waits_for =
         fmt::format("MachineOSBuild {}, which is {}", in_.build.name, to_text(phase_of(*object_).value_or(BuildPhase::prepared)));
-    if (is_ending(*object_)) return;
+    if (is_terminating(*object_)) return;
     switch (phase_of(*object_).value_or(BuildPhase::prepared)) {
       case BuildPhase::succeeded: return use();
       case BuildPhase::failed:
@@ -429,7 +429,7 @@ void remove_outdated(const std::map<std::string, std::string, std::less<>>& want
 void remove_leftovers(const std::map<std::string, BuildObjects, std::less<>>& objects, const Snapshot& seen, Plan& plan) {
   for (const auto& [name, found] : objects) {
     const Json* build = seen.find(types::machine_os_builds, "", name);
-    const bool is_over = !build || is_ending(*build) || phase_of(*build) == BuildPhase::succeeded;
+    const bool is_over = !build || is_terminating(*build) || phase_of(*build) == BuildPhase::succeeded;
     for (const Json* object : found.all) {
       const JsonArray& owners = find_array(*object, {"metadata", "ownerReferences"});
       const bool is_of_other =
@@ -506,7 +506,7 @@ OsBuildsPlan OsBuildController::plan(const Snapshot& seen, WallTime now) {
   const std::map<std::string, BuildObjects, std::less<>> objects = find_objects(seen);
   std::map<std::string, std::string, std::less<>> wanted;
   for (const Json* os_config : seen.list(types::machine_os_configs)) {
-    if (is_ending(*os_config)) continue;
+    if (is_terminating(*os_config)) continue;
     const std::string pool(kube::name_of(*os_config));
     PoolImage& image = made.images[pool];
     std::string& name = wanted[pool];

@@ -1,6 +1,7 @@
 #include "components/router/admission.h"
 
 #include "base/text.h"
+#include "components/controller/object_parts.h"
 
 #include <algorithm>
 #include <map>
@@ -80,7 +81,7 @@ Admission admit(const Snapshot& seen, const Options& options, const AdmissionCon
   std::vector<Candidate> candidates;
   for (const Json* object : seen.list(kube::types::routes)) {
     if (spaces && !spaces->contains(kube::namespace_of(*object))) continue;
-    if (find(*object, {"metadata", "deletionTimestamp"})) continue;
+    if (is_terminating(*object)) continue;
     candidates.push_back({object, read_route(*object, options, admission_context.has_service_ca)});
   }
   std::ranges::sort(candidates, {}, [](const Candidate& it) {

@@ -193,19 +193,36 @@ struct Monitoring {
   bool is_stopping() const { return environment.context.stop.stop_requested(); }
 };
 
+// How an address leaves this machine. From now on connections to it are accepted.
+Result<Departure> prepare_departure(const sys::Context& context, const Monitoring& monitoring, std::string name,
+                                    const net::IpAddress& vip, int router_id, const std::string& track_file) {
+  Departure departure = TRY(make_departure(
+      monitoring.environment, {.name = std::move(name), .address = vip, .router_id = router_id, .track_file = track_file},
+      monitoring.addresses));
+  departure.begin(context);
+  return departure;
+}
+
+// Updates until a stop: after each interval, and when `changed` is notified. A stop that interrupts an update is not a failure.
+Result<> update_until_stop(const sys::Context& context, Milliseconds interval, sys::Wakeup* changed,
+                           const std::function<Result<>()>& update) {
+  while (!context.stop.stop_requested()) {
+    const std::uint64_t seen = changed ? changed->count() : 0;
+    const Result<> updated = update();
+    if (!updated.ok()) return updated.error().code() == Code::cancelled ? Result<>(Ok{}) : updated;
+    context.clock.wait(context.clock.steady() + interval, context.stop, changed, seen);
+  }
+  return Ok{};
+}
+
 Result<> monitor_api(const sys::Context& whole, const Monitoring& monitoring, const std::string& kubeconfig,
                      const net::IpAddress& vip) {
   const Environment& environment = monitoring.environment;
   const net::IpAddress own = TRY(own_address_for(monitoring.addresses, vip));
   const std::string track_file = monitoring.file("proxy"), socket = monitoring.file("haproxy.sock");
   const auto needed = TRY(parse_needed(monitoring.flags.text("needed-backends")));
-  Departure departure = TRY(make_departure(environment,
-                                           {.name = "API",
-                                            .address = vip,
-                                            .router_id = api_router_id(monitoring.flags.text("cluster-domain")),
-                                            .track_file = track_file},
-                                           monitoring.addresses));
-  departure.begin(whole);
+  const int router_id = api_router_id(monitoring.flags.text("cluster-domain"));
+  Departure departure = TRY(prepare_departure(whole, monitoring, "API", vip, router_id, track_file));
   ProxyMonitor monitor(
       environment.files,
       {.own_address = to_string(own),
@@ -216,13 +233,10 @@ Result<> monitor_api(const sys::Context& whole, const Monitoring& monitoring, co
   sys::Wakeup answered;
   sys::TaskGroup tasks(whole);
   tasks.run("updates of haproxy", [&](const sys::Context& context) -> Result<> {
-    while (!context.stop.stop_requested()) {
-      const std::uint64_t seen = monitor.changed().count();
-      const Result<bool> updated = monitor.update(context);
-      if (!updated.ok() && updated.error().code() == Code::cancelled) break;
-      if (TRY(updated)) answered.notify();
-      context.clock.wait(context.clock.steady() + poll_interval, context.stop, &monitor.changed(), seen);
-    }
+    TRY(update_until_stop(context, poll_interval, &monitor.changed(), [&]() -> Result<> {
+      if (TRY(monitor.update(context))) answered.notify();
+      return Ok{};
+    }));
     // Another master can take the address only if there is one.
     if (monitoring.is_stopping() && needed > 1) TRY(departure.leave(context, lowest_priority_change));
     return Ok{};
@@ -240,22 +254,12 @@ Result<> monitor_api(const sys::Context& whole, const Monitoring& monitoring, co
 Result<> monitor_ingress(const sys::Context& context, const Monitoring& monitoring, const net::IpAddress& vip) {
   const Environment& environment = monitoring.environment;
   const std::string track_file = monitoring.file("ingress");
-  Departure departure = TRY(make_departure(environment,
-                                           {.name = "ingress",
-                                            .address = vip,
-                                            .router_id = ingress_router_id(monitoring.flags.text("cluster-domain")),
-                                            .track_file = track_file},
-                                           monitoring.addresses));
-  departure.begin(context);
+  const int router_id = ingress_router_id(monitoring.flags.text("cluster-domain"));
+  Departure departure = TRY(prepare_departure(context, monitoring, "ingress", vip, router_id, track_file));
   RouterMonitor monitor(
       environment.files, track_file, [&] { return router_health(environment); },
       [&](const sys::Context& own, int change) { return departure.leave(own, change); });
-  while (!context.stop.stop_requested()) {
-    const Result<> updated = monitor.update(context);
-    if (!updated.ok() && updated.error().code() == Code::cancelled) break;
-    TRY(updated);
-    context.clock.wait(context.clock.steady() + router_poll_interval, context.stop, nullptr, 0);
-  }
+  TRY(update_until_stop(context, router_poll_interval, nullptr, [&] { return monitor.update(context); }));
   if (monitoring.is_stopping()) TRY(departure.leave(context, lowest_priority_change));
   return Ok{};
 }

@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "components/controller/object_parts.h"
 #include "kube/contains.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ bool asks(const Json& object) {
          find_string(object, {"metadata", "annotations", old_wish}) == "true";
 }
 
-// Keys of a ConfigMap that somebody else wrote.
+// Keys of a ConfigMap that this operator did not write.
 std::string other_keys(const Json& object) {
   std::vector<std::string> names;
   for (const auto& each : find_object(object, {"data"})) {
@@ -94,10 +95,9 @@ Json reduce_injected(const Json& object) {
   if (!asks(object)) return nullptr;
   if (find_string(object, {"kind"}) != kube::types::custom_resource_definitions.kind) return object;
   // Schemas are large.
-  return {{"apiVersion", text_of(object, {"apiVersion"})},
-          {"kind", text_of(object, {"kind"})},
-          {"metadata", find_object(object, {"metadata"})},
-          {"spec", {{"conversion", find_object(object, {"spec", "conversion"})}}}};
+  JsonObject kept = part_of(object.as_object(), {"apiVersion", "kind", "metadata"});
+  kept["spec"] = JsonObject{{"conversion", find_object(object, {"spec", "conversion"})}};
+  return kept;
 }
 
 std::vector<Injection> plan_injections(const Snapshot& seen, const std::string& bundle) {
@@ -105,7 +105,7 @@ std::vector<Injection> plan_injections(const Snapshot& seen, const std::string& 
   const std::string encoded = base64_encode(bundle);
   for (const kube::ResourceType& type : injected_types()) {
     for (const Json* object : seen.list(type)) {
-      if (!asks(*object) || find(*object, {"metadata", "deletionTimestamp"})) continue;
+      if (!asks(*object) || is_terminating(*object)) continue;
       Injection injection = type == kube::types::config_maps                   ? for_config_map(*object, bundle)
                             : type == kube::types::custom_resource_definitions ? for_conversion(*object, encoded)
                             : type == kube::types::api_services                ? for_api_service(*object, encoded)

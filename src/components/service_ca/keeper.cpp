@@ -70,64 +70,69 @@ void Keeper::plan_services(const Snapshot& seen, WallTime now, Plan& plan) {
   std::set<std::string> keys;
   for (const Json* each : seen.list(kube::types::services)) {
     const Json& service = *each;
-    const std::string key = key_of(service, kube::types::services), version = secret_name(service);
-    const int attempts = reported_attempts(service);
+    const std::string key = key_of(service, kube::types::services);
     keys.insert(key);
     const Verdict verdict = judge(service, seen, *authority, lifetime, now);
-    JsonObject annotations;
     switch (verdict.step) {
       case Verdict::Step::wait: continue;
       case Verdict::Step::keep:
         plan.replan_by(verdict.until);
         attempts_.erase(key);
-        annotations = success_annotations(*authority);
+        plan_annotations(service, success_annotations(*authority), now, plan);
+        continue;
+      case Verdict::Step::refuse:
+        plan_annotations(service, failure_annotations(verdict.why, std::max(reported_attempts(service), 1)), now, plan);
         break;
-      case Verdict::Step::refuse: annotations = failure_annotations(verdict.why, std::max(attempts, 1)); break;
-      case Verdict::Step::issue: break;
-    }
-    if (!annotations.empty()) {
-      if (!has_annotations(service, annotations) && !waits(key, version, plan, now)) {
-        plan.tasks.push_back({fmt::format("annotating {}", kube::describe(service)),
-                              [this, service, key, version, annotations](const sys::Context& context) {
-                                return settle(context, key, version, annotate(context, service, annotations));
-                              }});
-      }
-    } else if (attempts < max_attempts) {
-      // A user who removes the annotations asks for another attempt.
-      if (const auto known = attempts_.find(key); known != attempts_.end() && known->second.count > 0 && attempts == 0) {
-        attempts_.erase(known);
-      }
-      if (!waits(key, version, plan, now)) {
+      case Verdict::Step::issue: {
         const Json* secret = seen.find(kube::types::secrets, kube::namespace_of(service), secret_name(service));
-        const Json known = secret ? *secret : Json();
-        plan.tasks.push_back(
-            {fmt::format("issuing the certificate of {}", kube::describe(service)),
-             [this, service, key, version, known, authority, lifetime, attempts,
-              why = verdict.why](const sys::Context& context) -> Result<> {
-               const bool is_new = known.is_null();
-               const Json object =
-                   TRY(make_serving_secret(service, is_new ? nullptr : &known, *authority, lifetime, context.clock.now()));
-               const Result<Json> written = is_new ? kube::create(context, api_, kube::types::secrets, object)
-                                                   : kube::update(context, api_, kube::types::secrets, object);
-               if (written.ok()) {
-                 context.log.info("{} for {}: {}", kube::describe(object), kube::describe(service), why);
-                 view_.put(reduce_secret(written.value()));
-                 return Ok{};
-               }
-               const Error& failure = written.error();
-               TRY(settle(context, key, version, failure));
-               if (failure.code() == Code::conflict || failure.code() == Code::not_found) return Ok{};
-               const std::string text = fmt::format("{}: {}", secret_text(service), failure.message());
-               return settle(context, key, version, annotate(context, service, failure_annotations(text, attempts + 1)));
-             }});
+        plan_issue(service, secret ? *secret : Json(), *authority, lifetime, verdict.why, now, plan);
+        break;
       }
     }
     const std::string problem = verdict.step == Verdict::Step::refuse ? verdict.why : reported_problem(service);
-    if (verdict.step != Verdict::Step::keep && !problem.empty()) {
-      plan.notices.push_back({service, "ServingCertificateFailed", problem, true});
-    }
+    if (!problem.empty()) plan.notices.push_back({service, "ServingCertificateFailed", problem, true});
   }
   std::erase_if(attempts_, [&](const auto& each) { return each.first.starts_with("services ") && !keys.contains(each.first); });
+}
+
+void Keeper::plan_annotations(const Json& service, const JsonObject& annotations, WallTime now, Plan& plan) {
+  const std::string key = key_of(service, kube::types::services), version = secret_name(service);
+  if (has_annotations(service, annotations) || waits(key, version, plan, now)) return;
+  plan.tasks.push_back({fmt::format("annotating {}", kube::describe(service)),
+                        [this, service, key, version, annotations](const sys::Context& context) {
+                          return settle(context, key, version, annotate(context, service, annotations));
+                        }});
+}
+
+void Keeper::plan_issue(const Json& service, const Json& known, const Authority& authority, const Lifetime& lifetime,
+                        const std::string& why, WallTime now, Plan& plan) {
+  const int attempts = reported_attempts(service);
+  if (attempts >= max_attempts) return;
+  const std::string key = key_of(service, kube::types::services), version = secret_name(service);
+  // A user who removes the annotations asks for another attempt.
+  if (const auto earlier = attempts_.find(key); earlier != attempts_.end() && earlier->second.count > 0 && attempts == 0) {
+    attempts_.erase(earlier);
+  }
+  if (waits(key, version, plan, now)) return;
+  plan.tasks.push_back(
+      {fmt::format("issuing the certificate of {}", kube::describe(service)),
+       [this, service, key, version, known, authority, lifetime, attempts, why](const sys::Context& context) -> Result<> {
+         const bool is_new = known.is_null();
+         const Json object =
+             TRY(make_serving_secret(service, is_new ? nullptr : &known, authority, lifetime, context.clock.now()));
+         const Result<Json> written = is_new ? kube::create(context, api_, kube::types::secrets, object)
+                                             : kube::update(context, api_, kube::types::secrets, object);
+         if (written.ok()) {
+           context.log.info("{} for {}: {}", kube::describe(object), kube::describe(service), why);
+           view_.put(reduce_secret(written.value()));
+           return Ok{};
+         }
+         const Error& failure = written.error();
+         TRY(settle(context, key, version, failure));
+         if (failure.code() == Code::conflict || failure.code() == Code::not_found) return Ok{};
+         const std::string text = fmt::format("{}: {}", secret_text(service), failure.message());
+         return settle(context, key, version, annotate(context, service, failure_annotations(text, attempts + 1)));
+       }});
 }
 
 void Keeper::plan_injections(const Snapshot& seen, WallTime now, Plan& plan) {

@@ -2,7 +2,9 @@
 // API server refuses is reported in annotations and Events of the object and does not make the operator Degraded.
 #pragma once
 
+#include "components/controller/certificate_rotation.h"
 #include "components/controller/reconcile.h"
+#include "components/service_ca/authority.h"
 #include "kube/client.h"
 
 #include <map>
@@ -28,6 +30,10 @@ class Keeper {
   };
 
   void plan_services(const Snapshot& seen, WallTime now, Plan& plan);
+  void plan_annotations(const Json& service, const JsonObject& annotations, WallTime now, Plan& plan);
+  // known: the existing Secret, reduced; null: none. why: for the log
+  void plan_issue(const Json& service, const Json& known, const Authority& authority, const Lifetime& lifetime,
+                  const std::string& why, WallTime now, Plan& plan);
   void plan_injections(const Snapshot& seen, WallTime now, Plan& plan);
   Result<> annotate(const sys::Context& context, const Json& service, const JsonObject& annotations);
   // Whether the change has to wait; sets the time of the next plan.

@@ -3,6 +3,7 @@
 #include "base/yaml.h"
 #include "components/controller/certificate_rotation.h"
 #include "components/service_ca/authority.h"
+#include "support/delivered_view.h"
 #include "support/fake_kube.h"
 #include "support/test_context.h"
 
@@ -40,20 +41,7 @@ class KeeperTest : public testing::Test {
       for (const DesiredObject& each : made.desired_objects) kube.put(each.object);
     }
   }
-  // What watches would deliver.
-  void look() {
-    const Snapshot seen = view.snapshot();
-    for (const Watched& each : Keeper::watched()) {
-      for (const Json* known : seen.list(each.type)) {
-        if (kube.stored(each.type, std::string(kube::namespace_of(*known)), std::string(kube::name_of(*known)))) continue;
-        view.remove(each.type, kube::namespace_of(*known), kube::name_of(*known));
-      }
-      for (const Json& object : kube.stored_all(each.type)) {
-        Json kept = each.reduce ? each.reduce(object) : object;
-        if (!kept.is_null()) view.put(std::move(kept));
-      }
-    }
-  }
+  void look() { testing_support::deliver(kube, Keeper::watched(), view); }
   Plan plan() {
     look();
     return keeper.plan(view.snapshot(), test.clock.now()).value();

@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/number.h"
+#include "components/controller/object_parts.h"
 #include "components/render/manifest.h"
 
 #include <algorithm>
@@ -33,15 +34,6 @@ std::string find_annotation(const Json& object, std::string_view name) {
 
 void put(JsonObject& annotations, std::string_view name, const Json& value) {
   for (const std::string_view prefix : prefixes) annotations[annotation(prefix, name)] = value;
-}
-
-// Copies the named members of an object that exist.
-JsonObject part_of(const JsonObject& object, std::initializer_list<std::string_view> members) {
-  JsonObject part;
-  for (const std::string_view member : members) {
-    if (const Json* value = object.if_contains(member)) part[member] = *value;
-  }
-  return part;
 }
 
 std::vector<std::string> names_of(const Json& service) {
@@ -104,22 +96,16 @@ bool is_owned(const Json& secret, const Json& service) {
 
 Json reduce_service(const Json& service) {
   if (secret_name(service).empty()) return nullptr;
-  JsonObject kept = part_of(service.as_object(), {"apiVersion", "kind"});
-  kept["metadata"] = part_of(find_object(service, {"metadata"}), {"name", "namespace", "uid", "resourceVersion", "annotations"});
+  JsonObject kept = reduced(service, {"name", "namespace", "uid", "resourceVersion", "annotations"});
   kept["spec"] = part_of(find_object(service, {"spec"}), {"clusterIP"});
   return kept;
 }
 
 Json reduce_secret(const Json& secret) {
   if (kube::namespace_of(secret) == authority_space) return secret;
-  JsonObject kept = part_of(secret.as_object(), {"apiVersion", "kind"});
-  const JsonObject& metadata = find_object(secret, {"metadata"});
-  if (find_annotation(secret, origin_uid).empty()) {
-    kept["metadata"] = part_of(metadata, {"name", "namespace", "uid"});
-    return kept;
-  }
-  kept["metadata"] = part_of(
-      metadata, {"name", "namespace", "uid", "resourceVersion", "annotations", "labels", "ownerReferences", "deletionTimestamp"});
+  if (find_annotation(secret, origin_uid).empty()) return reduced(secret, {"name", "namespace", "uid"});
+  JsonObject kept = reduced(secret, {"name", "namespace", "uid", "resourceVersion", "annotations", "labels", "ownerReferences",
+                                     "deletionTimestamp"});
   kept[served] = describe_certificate(secret);
   return kept;
 }
@@ -136,7 +122,7 @@ Verdict judge(const Json& service, const Snapshot& seen, const Authority& author
   const std::string_view space = kube::namespace_of(service);
   const Json* secret = seen.find(kube::types::secrets, space, name);
   if (!secret) return {Step::issue, "it does not exist"};
-  if (find(*secret, {"metadata", "deletionTimestamp"})) return {Step::wait};
+  if (is_terminating(*secret)) return {Step::wait};
   const std::string owner = find_annotation(*secret, origin_name);
   // A Service that was deleted and created again takes over the Secret of the earlier one.
   if (owner != kube::name_of(service)) {

@@ -1,6 +1,7 @@
 #include "components/storage/claims.h"
 
 #include "base/text.h"
+#include "components/controller/object_parts.h"
 #include "kube/node_volumes.h"
 #include "machineconfig/pool_settings.h"
 
@@ -18,20 +19,6 @@ constexpr std::string_view provisioned_by = "pv.kubernetes.io/provisioned-by";
 constexpr std::string_view class_annotation = "volume.beta.kubernetes.io/storage-class";
 constexpr std::string_view host_label = "kubernetes.io/hostname";
 
-// Type, name, namespace, UID and version of an object.
-JsonObject reduced(const Json& object) {
-  JsonObject metadata;
-  for (const char* key : {"name", "namespace", "uid", "resourceVersion"}) {
-    if (const Json* value = find(object, {"metadata", key})) metadata[key] = *value;
-  }
-  JsonObject kept;
-  for (const char* key : {"apiVersion", "kind"}) {
-    if (const Json* value = find(object, {key})) kept[key] = *value;
-  }
-  kept["metadata"] = std::move(metadata);
-  return kept;
-}
-
 bool is_set(const Json& object, std::initializer_list<std::string_view> keys) {
   const Json* value = find(object, keys);
   if (!value || value->is_null()) return false;
@@ -44,15 +31,12 @@ bool is_set(const Json& object, std::initializer_list<std::string_view> keys) {
 Json reduce_claim(const Json& claim) {
   const std::string phase = text_of(claim, {"status", "phase"});
   if ((!phase.empty() && phase != "Pending") || is_set(claim, {"spec", "volumeName"}) ||
-      is_set(claim, {"metadata", "deletionTimestamp"})) {
+      is_terminating(claim)) {
     return {};
   }
-  JsonObject annotations;
-  for (const std::string_view key : {selected_node, class_annotation}) {
-    if (const Json* value = find(claim, {"metadata", "annotations", key})) annotations[key] = *value;
-  }
-  JsonObject kept = reduced(claim);
-  kept["metadata"].as_object()["annotations"] = std::move(annotations);
+  JsonObject kept = reduced(claim, {"name", "namespace", "uid", "resourceVersion"});
+  kept["metadata"].as_object()["annotations"] =
+      part_of(find_object(claim, {"metadata", "annotations"}), {selected_node, class_annotation});
   kept["spec"] = find_object(claim, {"spec"});
   return kept;
 }
@@ -65,11 +49,9 @@ Json reduce_volume(const Json& volume) {
 }
 
 Json reduce_node(const Json& node) {
-  JsonObject kept = reduced(node);
-  JsonObject& metadata = kept["metadata"].as_object();
-  // It changes every few seconds.
-  metadata.erase("resourceVersion");
-  metadata["labels"] = JsonObject{{host_label, text_of(node, {"metadata", "labels", host_label})}};
+  // Without the version, which changes every few seconds.
+  JsonObject kept = reduced(node, {"name", "uid"});
+  kept["metadata"].as_object()["labels"] = JsonObject{{host_label, text_of(node, {"metadata", "labels", host_label})}};
   return kept;
 }
 

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "components/controller/conditions.h"
+#include "components/controller/object_parts.h"
 #include "components/storage/claims.h"
 #include "kube/node_volumes.h"
 
@@ -41,8 +42,6 @@ bool has_finalizer(const Json& object, std::string_view name) {
   return std::ranges::any_of(find_array(object, {"metadata", "finalizers"}),
                              [&](const Json& each) { return each == Json(name); });
 }
-
-bool is_being_deleted(const Json& object) { return find(object, {"metadata", "deletionTimestamp"}) != nullptr; }
 
 // One node with everything that concerns its volumes.
 struct NodeView {
@@ -139,11 +138,11 @@ class Provisioner::Round {
 
   void plan_volume(const Json& volume) {
     const std::string name(kube::name_of(volume)), node_name = text_of(volume, {"metadata", "annotations", kube::volume_node});
-    // Somebody has removed the annotation, so nothing is known; nothing is done.
+    // Without the annotation its node is not known, so nothing is done.
     if (node_name.empty()) return;
     NodeView& node = nodes_[node_name];
     const std::string phase = text_of(volume, {"status", "phase"});
-    const bool is_deleted = is_being_deleted(volume);
+    const bool is_deleted = is_terminating(volume);
     // Kubernetes removes its own finalizer when no claim is bound any more.
     const bool is_over = is_deleted ? !has_finalizer(volume, protection) : phase == "Released";
     const bool deletes_data = text_of(volume, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete";
@@ -193,8 +192,8 @@ class Provisioner::Round {
       if (volumes_.contains(name)) continue;
       const VolumeState* state = node.state(name);
       const bool is_removed = state && state->kind == VolumeState::Kind::removed;
-      // A PersistentVolume that went with its finalizer leaves no order `keep`: somebody took the finalizer away, or etcd was
-      // restored. The folder stays, and is reported as unclaimed.
+      // A PersistentVolume that went with its finalizer leaves no order `keep`. Such an order means that the finalizer was taken
+      // away by hand, or that etcd was restored. The folder stays, and is reported as unclaimed.
       if (order.kind == VolumeOrder::Kind::remove && !is_removed) node.next[name] = order;
       if (order.kind == VolumeOrder::Kind::make) node.next[name] = {VolumeOrder::Kind::remove, order.bytes};
       if (node.next.contains(name)) node.used += order.bytes;

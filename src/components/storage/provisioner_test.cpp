@@ -3,12 +3,12 @@
 #include "base/yaml.h"
 #include "components/storage/claims.h"
 #include "kube/node_volumes.h"
+#include "support/delivered_view.h"
 #include "support/fake_kube.h"
 #include "support/test_context.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 
 namespace slipway::components::storage {
@@ -71,27 +71,8 @@ class ProvisionerTest : public testing::Test {
                     size));
   }
 
-  // What watches would deliver.
-  void look() {
-    const Snapshot seen = view.snapshot();
-    for (const Watched& each : Provisioner::watched()) {
-      std::vector<Json> present;
-      for (const Json& object : kube.stored_all(each.type)) {
-        if (!each.space.empty() && kube::namespace_of(object) != each.space) continue;
-        Json kept = each.reduce ? each.reduce(object) : object;
-        if (!kept.is_null()) present.push_back(std::move(kept));
-      }
-      for (const Json* known : seen.list(each.type, each.space)) {
-        const std::string_view of = kube::namespace_of(*known), name = kube::name_of(*known);
-        const bool is_present = std::ranges::any_of(
-            present, [&](const Json& one) { return kube::namespace_of(one) == of && kube::name_of(one) == name; });
-        if (!is_present) view.remove(each.type, of, name);
-      }
-      for (Json& one : present) view.put(std::move(one));
-    }
-  }
   Plan plan() {
-    look();
+    testing_support::deliver(kube, Provisioner::watched(), view);
     return provisioner_->plan(view.snapshot(), test.clock.now()).value();
   }
   // Carries out one plan, as reconcile() does. Returns the notices: "REASON: MESSAGE".

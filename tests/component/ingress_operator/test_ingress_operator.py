@@ -4,7 +4,6 @@ import base64
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import time
 
@@ -15,14 +14,12 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from control_plane import ControlPlane  # noqa: E402
 
 BIN, PAYLOAD = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve(), pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
-SOURCE, BUILD = pathlib.Path(__file__).resolve().parents[3], pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
-CRDS = ["operator/v1/zz_generated.crd-manifests/0000_50_ingress_00_ingresscontrollers-Default.crd.yaml",
+TYPES = ["operator/v1/zz_generated.crd-manifests/0000_50_ingress_00_ingresscontrollers-Default.crd.yaml",
         "payload-manifests/crds/0000_10_config-operator_01_ingresses-Default.crd.yaml",
         "payload-manifests/crds/0000_10_config-operator_01_infrastructures-Default.crd.yaml",
         "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml"]
 OPERATOR, ROUTERS = "openshift-ingress-operator", "openshift-ingress"
 OWNER = "ingresscontroller.operator.openshift.io/owning-ingresscontroller"
-DEADLINE = 60
 CLUSTER = """
 apiVersion: v1
 kind: List
@@ -93,30 +90,18 @@ class Cluster(ControlPlane):
 
 def as_released(plane):
     """The kubeconfig of the operator's account, with its roles in the release."""
-    for name in ("0000_10_operators_01_roles", "0000_50_ingress-operator_04_rbac"):
-        documents = [each for each in yaml.safe_load_all((SOURCE / f"images/manifests/{name}.yaml").read_text())]
-        plane.apply(*documents)
-    token = plane.kubectl("create", "token", "ingress-operator", "-n", OPERATOR, "--duration=2h").strip()
-    kubeconfig = yaml.safe_load(plane.kubeconfig.read_text())
-    kubeconfig["users"][0]["user"] = {"token": token}
-    path = plane.folder / "operator.kubeconfig"
-    path.write_text(yaml.safe_dump(kubeconfig))
-    return path
+    plane.install_manifests(("0000_10_operators_01_roles", "0000_50_ingress-operator_04_rbac"))
+    return plane.kubeconfig_of("operator", plane.token(OPERATOR, "ingress-operator"))
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ingress")
-    go = subprocess.run([SOURCE / "payload/ensure-go", BUILD / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
-    listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
-                            check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
     (folder / "ingress-operator").symlink_to(BIN / "slipway-operator")
     # Without kube-scheduler and without tokens of pods for service accounts.
     flags = ["--disable-admission-plugins=ServiceAccount"]
     with Cluster(PAYLOAD, folder, flags=flags, controllers="deployment-controller,replicaset-controller") as plane:
-        for crd in CRDS:
-            plane.kubectl("create", "-f", pathlib.Path(listed.stdout.strip()) / crd)
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
+        plane.install_types(TYPES)
         plane.apply(*yaml.safe_load_all(CLUSTER))
         for kind, status in (("infrastructure", INFRASTRUCTURE), ("ingress.config", {"defaultPlacement": "Workers"})):
             plane.kubectl("patch", kind, "cluster", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))

@@ -21,7 +21,7 @@ sys.path.append(str(COMPONENTS / "support"))
 from control_plane import ControlPlane  # noqa: E402
 
 BIN, PAYLOAD = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve(), pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
-SOURCE, BUILD = COMPONENTS.parents[1], pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
+SOURCE = COMPONENTS.parents[1]
 VERSION, SPACE, GROUP = "0.1.0", "openshift-machine-config-operator", "machineconfiguration.openshift.io"
 CRDS = ["_containerruntimeconfigs.", "_controllerconfigs-", "_kubeletconfigs-", "_machineconfignodes-", "_machineconfigpools-", "_machineconfigs.",
         "_machineosbuilds.", "_machineosconfigs.", "_schedulers-", "_infrastructures-", "_imagedigestmirrorsets.", "_imagetagmirrorsets.",
@@ -144,31 +144,15 @@ def machine_config_objects(folder):
 def as_released(plane):
     """The kubeconfig of the controller's account, with its roles in the release."""
     folder = SOURCE / "images/manifests"
-    for path in [folder / "0000_10_operators_01_roles.yaml", folder / "0000_80_machine-config_04_rbac.yaml",
-                 *sorted(folder.glob("0000_80_machine-config_03_controller_*")), *sorted(folder.glob("0000_80_machine-config_03_builder_*"))]:
-        plane.apply(*[each for each in yaml.safe_load_all(path.read_text()) if each])
-    return kubeconfig_of(plane, "machine-config-controller")
-
-
-def kubeconfig_of(plane, account):
-    token = plane.kubectl("create", "token", account, "-n", SPACE, "--duration=2h").strip()
-    kubeconfig = yaml.safe_load(plane.kubeconfig.read_text())
-    kubeconfig["users"][0]["user"] = {"token": token}
-    path = plane.folder / f"{account}.kubeconfig"
-    path.write_text(yaml.safe_dump(kubeconfig))
-    return path
+    plane.install_manifests(["0000_10_operators_01_roles", "0000_80_machine-config_04_rbac"] + [
+        path.stem for part in ("controller", "builder") for path in sorted(folder.glob(f"0000_80_machine-config_03_{part}_*"))])
+    return plane.kubeconfig_of("machine-config-controller", plane.token(SPACE, "machine-config-controller"))
 
 
 def install_types(plane, names):
     """Creates the CRDs of the release whose paths have one of the names, and the namespaces of machine configuration."""
-    go = subprocess.run([SOURCE / "payload/ensure-go", BUILD / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
-    listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
-                            check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
-    for line in (SOURCE / "images/crds.txt").read_text().splitlines():
-        words = line.split("#")[0].split()
-        if words and any(name in words[0] for name in names):
-            plane.kubectl("apply", "--server-side", "-f", pathlib.Path(listed.stdout.strip()) / words[0])
-    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
+    lines = [line.split("#")[0].split() for line in (SOURCE / "images/crds.txt").read_text().splitlines()]
+    plane.install_types([words[0] for words in lines if words and any(name in words[0] for name in names)])
     for name in (SPACE, "openshift-config", "openshift-config-managed", "openshift-machine-api"):
         plane.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 

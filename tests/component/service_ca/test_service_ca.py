@@ -12,26 +12,19 @@ import pytest
 import yaml
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import config_operator  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
 
 BIN, PAYLOAD = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve(), pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
-SOURCE, BUILD = pathlib.Path(__file__).resolve().parents[3], pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
-CRDS = ["operator/v1/zz_generated.crd-manifests/0000_50_ingress_00_ingresscontrollers-Default.crd.yaml",
+TYPES = ["operator/v1/zz_generated.crd-manifests/0000_50_ingress_00_ingresscontrollers-Default.crd.yaml",
         "operator/v1/zz_generated.crd-manifests/0000_50_service-ca_02_servicecas.crd.yaml",
         "route/v1/zz_generated.crd-manifests/routes.crd.yaml",
         "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml"]
-# With the permissions of the other operator in its process: the process ends while one of its operators may not watch something.
-MANIFESTS = ["0000_10_config-operator_00_openshift-cluster-storage-operator", "0000_10_config-operator_04_storage", "0000_10_operators_01_roles", "0000_10_config-operator_00_openshift-service-ca", "0000_10_config-operator_04_rbac",
-             "0000_10_config-operator_04_service-ca", "0000_10_config-operator_05_service-ca_1_policy",
-             "0000_10_config-operator_05_service-ca_2_binding", "0000_50_service-ca_03_cr", "0000_50_service-ca_07_clusteroperator",
-             "0000_50_ingress-operator_04_rbac"]
-CONFIG_OPERATOR, INGRESS_OPERATOR = "openshift-config-operator", "openshift-ingress-operator"
-SPACES = [CONFIG_OPERATOR, INGRESS_OPERATOR, "openshift-config", "openshift-config-managed", "openshift-ingress", "shop"]
+MANIFESTS = [*config_operator.MANIFESTS, "0000_50_service-ca_03_cr", "0000_50_service-ca_07_clusteroperator", "0000_50_ingress-operator_04_rbac"]
+INGRESS_OPERATOR = "openshift-ingress-operator"
+SPACES = [config_operator.SPACE, INGRESS_OPERATOR, "openshift-config", "openshift-config-managed", "openshift-ingress", "shop"]
 WISH = "service.beta.openshift.io/"
 DEADLINE = 60
-# The config operator reads lists of its image at its start; without any, it has no feature gates.
-IN_IMAGE = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
-            'mount -t tmpfs tmpfs /usr/share && mkdir -p /usr/share/bootkube/manifests/featuregates && exec "$@"', "sh"]
 
 
 def service(name="web", secret="web-tls", **spec):
@@ -73,36 +66,19 @@ class Cluster(ControlPlane):
         found = self.get("routes", "-n", "shop")["items"]
         return {f"{each['spec']['host']}{each['spec'].get('path', '')}": each for each in found}
 
-    def account(self, space, name):
-        """The kubeconfig of an account of the release."""
-        token = self.kubectl("create", "token", name, "-n", space, "--duration=2h").strip()
-        kubeconfig = yaml.safe_load(self.kubeconfig.read_text())
-        kubeconfig["users"][0]["user"] = {"token": token}
-        path = self.folder / f"{name}.kubeconfig"
-        path.write_text(yaml.safe_dump(kubeconfig))
-        return path
-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("service-ca")
-    go = subprocess.run([SOURCE / "payload/ensure-go", BUILD / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
-    listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
-                            check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
-    for name in ("cluster-config-operator", "ingress-operator"):
-        (folder / name).symlink_to(BIN / "slipway-operator")
+    (folder / "ingress-operator").symlink_to(BIN / "slipway-operator")
     # Without tokens of pods for service accounts.
     flags = ["--disable-admission-plugins=ServiceAccount"]
     with Cluster(PAYLOAD, folder, flags=flags, controllers="garbage-collector-controller") as plane:
-        for crd in CRDS:
-            plane.kubectl("create", "-f", pathlib.Path(listed.stdout.strip()) / crd)
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
+        plane.install_types(TYPES)
         plane.apply(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in SPACES))
-        for name in MANIFESTS:
-            plane.apply(*yaml.safe_load_all((SOURCE / f"images/manifests/{name}.yaml").read_text()))
-        config, ingress = plane.account(CONFIG_OPERATOR, "openshift-config-operator"), plane.account(INGRESS_OPERATOR, "ingress-operator")
-        plane.spawn("operator", [*IN_IMAGE, folder / "cluster-config-operator", "operator", f"--kubeconfig={config}"],
-                    {"RELEASE_VERSION": "0.1.0", "POD_NAME": "test"})
+        plane.install_manifests(MANIFESTS)
+        config_operator.start(plane, BIN / "slipway-operator")
+        ingress = plane.kubeconfig_of("ingress", plane.token(INGRESS_OPERATOR, "ingress-operator"))
         plane.spawn("ingress", [folder / "ingress-operator", "start", f"--kubeconfig={ingress}"],
                     {"HAPROXY_ROUTER_IMAGE": "r.example.com/router@sha256:1", "RELEASE_VERSION": "0.1.0", "POD_NAME": "test"})
         yield plane
@@ -234,7 +210,7 @@ def test_a_rotation_with_an_overlap(cluster):
 
 
 def as_operator(cluster, *words):
-    command = [PAYLOAD / "hyperkube", "kubectl", f"--kubeconfig={cluster.folder / 'openshift-config-operator.kubeconfig'}", *words]
+    command = [PAYLOAD / "hyperkube", "kubectl", f"--kubeconfig={cluster.folder / 'operator.kubeconfig'}", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
 
 

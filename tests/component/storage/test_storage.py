@@ -19,31 +19,23 @@ import pytest
 import yaml
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import config_operator  # noqa: E402
 import machine_root  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
 from programs import free_port  # noqa: E402
 
 BIN, PAYLOAD = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve(), pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
-SOURCE, BUILD = pathlib.Path(__file__).resolve().parents[3], pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
-CRDS = ["payload-manifests/crds/0000_50_storage_01_storages.crd.yaml", "operator/v1/zz_generated.crd-manifests/0000_50_service-ca_02_servicecas.crd.yaml",
+TYPES = ["payload-manifests/crds/0000_50_storage_01_storages.crd.yaml", "operator/v1/zz_generated.crd-manifests/0000_50_service-ca_02_servicecas.crd.yaml",
         "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml"]
-MANIFESTS = [f"0000_10_{name}" for name in (
-    "operators_01_roles", "config-operator_00_openshift-service-ca", "config-operator_00_openshift-cluster-storage-operator",
-    "config-operator_04_rbac", "config-operator_04_service-ca", "config-operator_04_storage", "config-operator_05_service-ca_1_policy",
-    "config-operator_05_service-ca_2_binding", *(f"config-operator_05_storage_{n}_{'policy' if n % 2 else 'binding'}" for n in range(1, 7)))] + [
-    "0000_50_storage_03_cr", "0000_50_storage_07_clusteroperator", "0000_80_machine-config_03_daemon_1_account",
-    "0000_80_machine-config_03_daemon_2_role", "0000_80_machine-config_03_daemon_3_binding", "0000_80_machine-config_03_daemon_4_events-role",
-    "0000_80_machine-config_03_daemon_5_events-binding"]
-CONFIG_OPERATOR, DAEMONS, STORAGE = "openshift-config-operator", "openshift-machine-config-operator", "openshift-cluster-storage-operator"
+MANIFESTS = [*config_operator.MANIFESTS, "0000_50_storage_03_cr", "0000_50_storage_07_clusteroperator", *(
+    f"0000_80_machine-config_03_daemon_{name}" for name in ("1_account", "2_role", "3_binding", "4_events-role", "5_events-binding"))]
+DAEMONS, STORAGE = "openshift-machine-config-operator", "openshift-cluster-storage-operator"
 NODES = ["worker-0", "worker-1"]
 DEADLINE = 60
 CONTROLLERS = ",".join(f"{name}-controller" for name in (
     "persistentvolume-binder", "persistentvolumeclaim-protection", "persistentvolume-protection", "statefulset"))
 # Without reading the object first.
 APPLY = ["apply", "--server-side", "--force-conflicts", "--validate=false", "-f", "-"]
-# The config operator reads lists of its image at its start; without any, it has no feature gates.
-IN_IMAGE = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
-            'mount -t tmpfs tmpfs /usr/share && mkdir -p /usr/share/bootkube/manifests/featuregates && exec "$@"', "sh"]
 
 
 def claim(name, size="10Mi", storage_class=None, **spec):
@@ -68,16 +60,6 @@ class Cluster(ControlPlane):
     def until(self, what, ready, program="operator"):
         return super().until(program, what, ready)
 
-    def token(self, space, account, *more):
-        return self.kubectl("create", "token", account, "-n", space, "--duration=2h", *more).strip()
-
-    def account(self, name, token):
-        kubeconfig = yaml.safe_load(self.kubeconfig.read_text())
-        kubeconfig["users"][0]["user"] = {"token": token}
-        path = self.folder / f"{name}.kubeconfig"
-        path.write_text(yaml.safe_dump(kubeconfig))
-        return path
-
     def by(self, account, *words, given=None):
         command = [PAYLOAD / "hyperkube", "kubectl", f"--kubeconfig={self.folder / account}.kubeconfig", *words]
         return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, input=given)
@@ -94,7 +76,7 @@ class Cluster(ControlPlane):
         self.kubectl("create", "-f", self.written("pod", {
             "apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"daemon-{name}", "namespace": DAEMONS},
             "spec": pod_spec(nodeName=name, serviceAccountName="machine-config-daemon")}))
-        self.account(name, self.token(DAEMONS, "machine-config-daemon", "--bound-object-kind=Pod", f"--bound-object-name=daemon-{name}"))
+        self.kubeconfig_of(name, self.token(DAEMONS, "machine-config-daemon", "--bound-object-kind=Pod", f"--bound-object-name=daemon-{name}"))
         self.roots[name] = machine_root.make(self.folder / f"root-{name}")
         (self.roots[name] / "var/lib/kubelet").mkdir(parents=True)
 
@@ -109,8 +91,7 @@ class Cluster(ControlPlane):
                    {"PATH": "/usr/sbin:/usr/bin"})
 
     def start_operator(self):
-        self.spawn("operator", [*IN_IMAGE, self.folder / "cluster-config-operator", "operator", f"--kubeconfig={self.folder}/operator.kubeconfig"],
-                   {"RELEASE_VERSION": "0.1.0", "POD_NAME": "test"})
+        config_operator.start(self, BIN / "slipway-operator")
 
     def kill(self, name):
         process = self.processes.pop(name)
@@ -159,20 +140,12 @@ class Cluster(ControlPlane):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("storage")
-    go = subprocess.run([SOURCE / "payload/ensure-go", BUILD / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
-    listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
-                            check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
-    (folder / "cluster-config-operator").symlink_to(BIN / "slipway-operator")
     # Without tokens of pods for service accounts.
     with Cluster(PAYLOAD, folder, flags=["--disable-admission-plugins=ServiceAccount"], controllers=CONTROLLERS) as plane:
-        for crd in CRDS:
-            plane.kubectl("create", "-f", pathlib.Path(listed.stdout.strip()) / crd)
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
+        plane.install_types(TYPES)
         plane.apply(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in
-                      (CONFIG_OPERATOR, DAEMONS, "openshift-config", "openshift-config-managed", "shop")))
-        for name in MANIFESTS:
-            plane.apply(*yaml.safe_load_all((SOURCE / f"images/manifests/{name}.yaml").read_text()))
-        plane.account("operator", plane.token(CONFIG_OPERATOR, "openshift-config-operator"))
+                      (config_operator.SPACE, DAEMONS, "openshift-config", "openshift-config-managed", "shop")))
+        plane.install_manifests(MANIFESTS)
         files = [f"--{flag}={plane.kubeconfig}" for flag in ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")]
         plane.spawn("scheduler", [PAYLOAD / "hyperkube", "kube-scheduler", *files, "--leader-elect=false", "--bind-address=127.0.0.1",
                                   f"--secure-port={free_port()}", f"--cert-dir={folder}/scheduler"])
@@ -387,7 +360,7 @@ def test_a_machine_reports_only_itself(cluster):
         "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/"}}}
     assert refused("is forbidden", "create", "-f", "-", given=json.dumps(volume))
     # A token that is bound to no pod.
-    cluster.account("unbound", cluster.token(DAEMONS, "machine-config-daemon"))
+    cluster.kubeconfig_of("unbound", cluster.token(DAEMONS, "machine-config-daemon"))
     assert refused("not bound to a Node", *APPLY, given=config_map("state-worker-0"), by="unbound")
     # A kubelet that takes the name of another machine.
     stolen = subprocess.run([PAYLOAD / "hyperkube", "kubectl", f"--kubeconfig={cluster.kubeconfig}", "--as=system:node:worker-0", "--as-group=system:nodes", "label",

@@ -8,6 +8,7 @@ by its PID.
 """
 
 import json
+import os
 import pathlib
 import subprocess
 
@@ -16,6 +17,7 @@ from programs import Programs, free_port
 
 DEADLINE = 60  # for programs that take one to five seconds on an idle machine
 SERVICE_NETWORK = "10.0.0.0/24"
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
 NAMES = "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.0.0.1"
 
 
@@ -66,6 +68,32 @@ class ControlPlane(Programs):
         path = self.folder / "objects.yaml"
         path.write_text(yaml.safe_dump_all(objects))
         self.kubectl("apply", "--server-side", "--force-conflicts", "-f", path)
+
+    def install_types(self, paths):
+        """Creates the CustomResourceDefinitions with these paths in OpenShift's Go module of types (images/crds.txt), and waits for them."""
+        build = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
+        go = subprocess.run([SOURCE / "payload/ensure-go", build / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
+        listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
+                                check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
+        for path in paths:
+            self.kubectl("apply", "--server-side", "-f", pathlib.Path(listed.stdout.strip()) / path)
+        self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
+
+    def install_manifests(self, names):
+        """Creates the objects of these manifests of the release."""
+        for name in names:
+            self.apply(*[each for each in yaml.safe_load_all((SOURCE / f"images/manifests/{name}.yaml").read_text()) if each])
+
+    def token(self, space, account, *more):
+        return self.kubectl("create", "token", account, "-n", space, "--duration=2h", *more).strip()
+
+    def kubeconfig_of(self, name, token):
+        """The path of a kubeconfig NAME.kubeconfig with this token."""
+        kubeconfig = yaml.safe_load(self.kubeconfig.read_text())
+        kubeconfig["users"][0]["user"] = {"token": token}
+        path = self.folder / f"{name}.kubeconfig"
+        path.write_text(yaml.safe_dump(kubeconfig))
+        return path
 
     def _start_etcd(self):
         self.etcd, peer = f"https://127.0.0.1:{free_port()}", f"https://127.0.0.1:{free_port()}"
