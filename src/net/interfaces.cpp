@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 
@@ -52,6 +53,11 @@ Result<std::vector<InterfaceAddress>> interface_addresses() {
     found.push_back(std::move(one));
   }
   return found;
+}
+
+Result<bool> has_address(const IpAddress& address) {
+  const std::vector<InterfaceAddress> own = TRY(interface_addresses());
+  return std::ranges::any_of(own, [&](const InterfaceAddress& it) { return it.address.address == address; });
 }
 
 }  // namespace slipway::net

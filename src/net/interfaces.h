@@ -23,6 +23,9 @@ struct InterfaceAddress {
 // errors: internal
 Result<std::vector<InterfaceAddress>> interface_addresses();
 
+// Whether one of interface_addresses() is this one. errors: internal
+Result<bool> has_address(const IpAddress& address);
+
 bool is_link_local(const IpAddress& address);
 
 // errors: invalid: an address that is neither IPv4 nor IPv6, or null

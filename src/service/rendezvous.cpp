@@ -54,19 +54,13 @@ HostSetting setting_of(const HostRecord& record) {
           .is_bootstrap = record.host.is_bootstrap};
 }
 
-// The host has this address, also as one of several.
-Result<bool> has_address(const net::IpAddress& address) {
-  const std::vector<net::InterfaceAddress> own = TRY(net::interface_addresses());
-  return std::ranges::any_of(own, [&](const net::InterfaceAddress& each) { return each.address.address == address; });
-}
-
 Result<> wait_for_address(const net::Environment& environment, const std::string& text) {
   const net::IpAddress address = TRY(net::parse_ip(text));
   bool said = false;
   return sys::wait_for(
       environment.context, fmt::format("address {}", text), no_limit,
       [&]() -> Result<sys::Observation> {
-        if (TRY(has_address(address))) return sys::Observation::done();
+        if (TRY(net::has_address(address))) return sys::Observation::done();
         if (!said) environment.context.log.info("this host does not have address {}: another host runs the service", text);
         said = true;
         return sys::Observation::not_yet("this host does not have it");

@@ -9,7 +9,6 @@
 #include "net/vrrp.h"
 #include "sys/wait_for.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace slipway::components::runtimecfg {
@@ -17,7 +16,7 @@ namespace slipway::components::runtimecfg {
 namespace {
 
 constexpr Milliseconds calls_limit{500};
-// Another machine with priority 100 takes over after 0.3 s.
+// Another machine takes over after 0.2 s at most.
 constexpr Milliseconds take_over_limit{450};
 // Polling interval: the end of a wait decides when clients are served again.
 constexpr sys::Pace take_over_pace{Milliseconds(10), Milliseconds(10)};
@@ -99,10 +98,6 @@ Result<Departure> make_departure(const net::Environment& environment, const Depa
   const net::IpAddress own_address = TRY(own_address_for(addresses, departing.address));
   const net::VrrpFarewell farewell{
       .interface = interface, .own = own_address, .router_id = departing.router_id, .address = departing.address};
-  const auto holds_address = [address = departing.address]() -> Result<bool> {
-    const std::vector<net::InterfaceAddress> own = TRY(net::interface_addresses());
-    return std::ranges::any_of(own, [&](const net::InterfaceAddress& it) { return it.address.address == address; });
-  };
   sys::Runner& runner = environment.runner;
   const auto drop = [&runner, name = departing.name, address = departing.address](const sys::Context& context,
                                                                                   bool is_on) -> Result<> {
@@ -115,7 +110,7 @@ Result<Departure> make_departure(const net::Environment& environment, const Depa
   };
   return Departure(environment.files, {.name = departing.name,
                                        .track_file = departing.track_file,
-                                       .holds_address = holds_address,
+                                       .holds_address = [address = departing.address] { return net::has_address(address); },
                                        .drop_new_connections = drop,
                                        .say_farewell = [farewell] { return net::send_vrrp_farewell(farewell); }});
 }

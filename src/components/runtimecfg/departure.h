@@ -54,7 +54,7 @@ class Departure {
   //
   //   0.0 s  packets that open connections are dropped. The priority is lower from now on
   //   0.5 s  calls that were under way have ended. The other machines are told to take over
-  //   0.8 s  one of them has the address (1.0 s: none does, and this machine keeps it)
+  //   0.7 s  one of them has the address (1.0 s: none does, and this machine keeps it)
   //
   // Connections are accepted again at the end. All together is less than the second after which clients repeat their first
   // packet.

@@ -8,6 +8,7 @@
 #include "components/runtimecfg/proxy_slots.h"
 #include "components/runtimecfg/runtimecfg.h"
 #include "kube/roles.h"
+#include "net/interfaces.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
@@ -30,7 +31,9 @@ constexpr Milliseconds router_poll_interval{1'000};
 
 // keepalived does not hold the virtual IP with a value below -253.
 constexpr int no_virtual_ip = -254;
-constexpr int full_priority = 40;
+// Added to 60, the largest priority is 250. At two advertisements a second, other machines take over after 0.01 to 0.19 s.
+constexpr int priority_of_holder = 190;
+constexpr int lowest_full_priority = 100;
 
 Result<std::vector<ProxySlot>> read_slots(const ProxyMonitor::Parts& parts) {
   return parse_proxy_slots(TRY(parts.ask_proxy(fmt::format("show servers state {}", proxy_backend))));
@@ -67,6 +70,10 @@ Result<RouterHealth> router_health(const Environment& environment) {
   return *status == 200 ? RouterHealth::ready : RouterHealth::not_ready;
 }
 
+Result<int> full_priority_now(const net::IpAddress& own, const net::IpAddress& vip) {
+  return full_priority(own, TRY(net::has_address(vip)));
+}
+
 Result<> follow_masters(const sys::Context& context, const Environment& environment, const std::string& kubeconfig, bool v4,
                         ProxyMonitor& monitor) {
   kube::Access access = TRY(kube::read_kubeconfig(environment.files, kubeconfig));
@@ -99,9 +106,16 @@ Result<int> parse_needed(const std::string& text) {
 
 }  // namespace
 
-int priority_change(int up, int needed, bool answers) {
+// Addresses of machines are often consecutive. Multiples of the golden section (159 of 256) put such addresses far apart.
+int full_priority(const net::IpAddress& own, bool holds_address) {
+  if (holds_address) return priority_of_holder;
+  const int place = own.bytes()[own.is_v4() ? 3 : 15] * 159 % 256;
+  return lowest_full_priority + place * (priority_of_holder - lowest_full_priority) / 256;
+}
+
+int priority_change(int up, int needed, bool answers, int full) {
   if (up == 0 || !answers) return no_virtual_ip;
-  return up < needed ? 0 : full_priority;
+  return up < needed ? 0 : full;
 }
 
 std::set<std::string> node_addresses(const std::vector<Json>& nodes, bool v4) {
@@ -143,7 +157,7 @@ Result<bool> ProxyMonitor::update(const sys::Context& context) {
       context.log.info("haproxy: {}", trim(output.ok() ? output.value() : output.error().message()));
     }
   }
-  const int change = priority_change(up, parts_.needed, answers);
+  const int change = priority_change(up, parts_.needed, answers, TRY(parts_.full_priority()));
   if (TRY(write_priority_change(files_, parts_.track_file, change))) {
     context.log.info("{} of {} API servers are healthy, the proxy {}: {} to the priority", up, masters.size(),
                      answers ? "answers" : "does not answer", change);
@@ -151,25 +165,24 @@ Result<bool> ProxyMonitor::update(const sys::Context& context) {
   return answers;
 }
 
-int priority_change(RouterHealth health) {
+int priority_change(RouterHealth health, int full) {
   switch (health) {
-    case RouterHealth::ready: return full_priority;
+    case RouterHealth::ready: return full;
     case RouterHealth::not_ready: return 0;
     case RouterHealth::absent: break;
   }
   return no_virtual_ip;
 }
 
-RouterMonitor::RouterMonitor(sys::Files& files, std::string track_file, std::function<Result<RouterHealth>()> ask, Leave leave)
-    : files_(files), track_file_(std::move(track_file)), ask_(std::move(ask)), leave_(std::move(leave)) {}
+RouterMonitor::RouterMonitor(sys::Files& files, Parts parts) : files_(files), parts_(std::move(parts)) {}
 
 Result<> RouterMonitor::update(const sys::Context& context) {
-  const RouterHealth health = TRY(ask_());
-  const int change = priority_change(health);
+  const RouterHealth health = TRY(parts_.ask());
+  const int change = priority_change(health, TRY(parts_.full_priority()));
   // A router that shuts down is better than one that is still starting, so machines with such a router do not take over.
-  if (health == RouterHealth::not_ready && was_ready_) TRY(leave_(context, change + 1));
+  if (health == RouterHealth::not_ready && was_ready_) TRY(parts_.leave(context, change + 1));
   was_ready_ = health == RouterHealth::ready;
-  if (TRY(write_priority_change(files_, track_file_, change))) {
+  if (TRY(write_priority_change(files_, parts_.track_file, change))) {
     context.log.info("{}: {} to the priority",
                      health == RouterHealth::absent  ? "this machine has no router"
                      : health == RouterHealth::ready ? "the router of this machine is ready"
@@ -229,7 +242,8 @@ Result<> monitor_api(const sys::Context& whole, const Monitoring& monitoring, co
        .needed = needed,
        .track_file = track_file,
        .ask_proxy = [&](std::string_view command) { return send_socket_command(socket, command, Milliseconds(2'000)); },
-       .answers = [&] { return api_answers(environment); }});
+       .answers = [&] { return api_answers(environment); },
+       .full_priority = [&] { return full_priority_now(own, vip); }});
   sys::Wakeup answered;
   sys::TaskGroup tasks(whole);
   tasks.run("updates of haproxy", [&](const sys::Context& context) -> Result<> {
@@ -253,12 +267,15 @@ Result<> monitor_api(const sys::Context& whole, const Monitoring& monitoring, co
 
 Result<> monitor_ingress(const sys::Context& context, const Monitoring& monitoring, const net::IpAddress& vip) {
   const Environment& environment = monitoring.environment;
+  const net::IpAddress own = TRY(own_address_for(monitoring.addresses, vip));
   const std::string track_file = monitoring.file("ingress");
   const int router_id = ingress_router_id(monitoring.flags.text("cluster-domain"));
   Departure departure = TRY(prepare_departure(context, monitoring, "ingress", vip, router_id, track_file));
-  RouterMonitor monitor(
-      environment.files, track_file, [&] { return router_health(environment); },
-      [&](const sys::Context& own, int change) { return departure.leave(own, change); });
+  RouterMonitor monitor(environment.files,
+                        {.track_file = track_file,
+                         .ask = [&] { return router_health(environment); },
+                         .leave = [&](const sys::Context& whole, int change) { return departure.leave(whole, change); },
+                         .full_priority = [&] { return full_priority_now(own, vip); }});
   TRY(update_until_stop(context, router_poll_interval, nullptr, [&] { return monitor.update(context); }));
   if (monitoring.is_stopping()) TRY(departure.leave(context, lowest_priority_change));
   return Ok{};

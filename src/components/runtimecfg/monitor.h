@@ -19,12 +19,19 @@
 
 namespace slipway::components::runtimecfg {
 
-// The value that is added to keepalived's priority; keepalived.conf documents the values.
-//
+// The functions below return values that are added to keepalived's priority; keepalived.conf documents them.
+
+// The value of a machine that can serve. The address stays where it is: its holder has the highest value. In VRRP, machines with
+// higher priority take over earlier (RFC 5798, 6.1, Skew_Time). With the same priority two machines take over at the same time,
+// and one of them gives the address up again, which cuts the calls that it got. So other machines have different values,
+// computed from their own addresses.
+int full_priority(const net::IpAddress& own, bool holds_address);
+
 //   up       number of healthy API servers
 //   needed   number of healthy API servers for the full priority
 //   answers  a request through the proxy was answered
-int priority_change(int up, int needed, bool answers);
+//   full     full_priority()
+int priority_change(int up, int needed, bool answers, int full);
 
 // InternalIP addresses of the nodes, of one address family.
 std::set<std::string> node_addresses(const std::vector<Json>& nodes, bool v4);
@@ -37,7 +44,8 @@ class ProxyMonitor {
     int needed = 1;
     std::string track_file;
     std::function<Result<std::string>(std::string_view command)> ask_proxy;
-    std::function<Result<bool>()> answers;  // whether an API server answers through the proxy, with any status
+    std::function<Result<bool>()> answers;       // whether an API server answers through the proxy, with any status
+    std::function<Result<int>()> full_priority;  // of this machine now
   };
   ProxyMonitor(sys::Files& files, Parts parts);
 
@@ -64,25 +72,27 @@ enum class RouterHealth {
   not_ready,  // the router is starting, or it is shutting down and still serves: better than none
   ready,
 };
-int priority_change(RouterHealth health);
+int priority_change(RouterHealth health, int full);
 
 // Tells keepalived whether this machine may hold the virtual IP of the ingress: only while it has a router, with higher priority
 // if the router is ready. Threads: one.
 class RouterMonitor {
  public:
-  // Departure::leave
-  using Leave = std::function<Result<>(const sys::Context& context, int change)>;
-  RouterMonitor(sys::Files& files, std::string track_file, std::function<Result<RouterHealth>()> ask, Leave leave);
+  struct Parts {
+    std::string track_file;
+    std::function<Result<RouterHealth>()> ask;
+    std::function<Result<>(const sys::Context& context, int change)> leave;  // Departure::leave
+    std::function<Result<int>()> full_priority;                              // of this machine now
+  };
+  RouterMonitor(sys::Files& files, Parts parts);
 
   // Checks the router once, and writes the file if it differs. If the router stops being ready, it calls `leave` first: the
-  // router still serves, so calls do not have to be cut. errors: those of the files and of `ask`; the file stays then
+  // router still serves, so calls do not have to be cut. errors: those of the files and of the parts; the file stays then
   Result<> update(const sys::Context& context);
 
  private:
   sys::Files& files_;
-  const std::string track_file_;
-  const std::function<Result<RouterHealth>()> ask_;
-  const Leave leave_;
+  const Parts parts_;
   bool was_ready_ = false;
 };
 

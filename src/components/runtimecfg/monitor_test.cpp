@@ -65,11 +65,28 @@ TEST(SlotCommands, MakeTheSlotsEqualToTheAddresses) {
 }
 
 TEST(PriorityChange, IsHighWithEnoughAndForbidsTheAddressWithNone) {
-  EXPECT_EQ(priority_change(3, 2, true), 40);
-  EXPECT_EQ(priority_change(1, 1, true), 40);
-  EXPECT_EQ(priority_change(1, 2, true), 0);
-  EXPECT_EQ(priority_change(0, 2, true), -254);
-  EXPECT_EQ(priority_change(3, 2, false), -254);
+  EXPECT_EQ(priority_change(3, 2, true, 150), 150);
+  EXPECT_EQ(priority_change(1, 1, true, 150), 150);
+  EXPECT_EQ(priority_change(1, 2, true, 150), 0);
+  EXPECT_EQ(priority_change(0, 2, true, 150), -254);
+  EXPECT_EQ(priority_change(3, 2, false, 150), -254);
+}
+
+TEST(FullPriority, TheHolderComesFirstAndNoOtherTwoAreEqual) {
+  for (const char* network : {"10.0.0.0/24", "fd00::/64"}) {
+    const auto machine = [network](std::uint64_t n) { return net::parse_cidr(network)->host(n).value(); };
+    EXPECT_EQ(full_priority(machine(10), true), 190);
+    for (std::uint64_t first = 1; first < 250; ++first) {
+      // Three masters, and a machine that replaces one.
+      std::vector<int> values;
+      for (std::uint64_t n = first; n < first + 4; ++n) values.push_back(full_priority(machine(n), false));
+      std::ranges::sort(values);
+      EXPECT_GE(values.front(), 100);
+      EXPECT_LT(values.back(), 190);
+      // 10 of 256 of the half second between advertisements are 20 ms.
+      for (int i = 0; i < 3; ++i) EXPECT_GE(values[i + 1] - values[i], 10) << network << ", from " << first;
+    }
+  }
 }
 
 Json node(std::string_view v4, std::string_view v6) {
@@ -107,7 +124,8 @@ class ProxyMonitorTest : public testing::Test {
                           sent_commands.emplace_back(command);
                           return std::string();
                         },
-                        .answers = [this] { return ++requests, answers; }}};
+                        .answers = [this] { return ++requests, answers; },
+                        .full_priority = [] { return 150; }}};
 };
 
 std::string slots(std::string_view rows) {
@@ -145,7 +163,7 @@ TEST_F(ProxyMonitorTest, BeginsWithItsOwnApiServerAndAddsOthersLater) {
 
   haproxy_state = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
   ASSERT_TRUE(monitor.update(test.context()).ok());
-  EXPECT_EQ(proxy_file(), "40\n");
+  EXPECT_EQ(proxy_file(), "150\n");
   answers = false;
   ASSERT_TRUE(monitor.update(test.context()).ok());
   EXPECT_EQ(proxy_file(), "-254\n");
@@ -158,7 +176,7 @@ TEST_F(ProxyMonitorTest, RewritesTheFileAfterKeepalivedChangedIt) {
   ASSERT_TRUE(monitor.update(test.context()).ok());
   ASSERT_TRUE(files.write("/run/vrrp/proxy", "-254", 0644).ok());
   ASSERT_TRUE(monitor.update(test.context()).ok());
-  EXPECT_EQ(proxy_file(), "40\n");
+  EXPECT_EQ(proxy_file(), "150\n");
 }
 
 TEST_F(ProxyMonitorTest, AStopThatInterruptsARequestSaysNothingAboutTheProxy) {
@@ -168,7 +186,7 @@ TEST_F(ProxyMonitorTest, AStopThatInterruptsARequestSaysNothingAboutTheProxy) {
   ASSERT_TRUE(monitor.update(test.context()).ok());
   answers = error(Code::cancelled, "stopped");
   EXPECT_EQ(monitor.update(test.context()).error().code(), Code::cancelled);
-  EXPECT_EQ(proxy_file(), "40\n");
+  EXPECT_EQ(proxy_file(), "150\n");
 }
 
 TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
@@ -176,12 +194,14 @@ TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
   MemoryFiles files;
   Result<RouterHealth> health = RouterHealth::absent;
   std::vector<std::string> left;
-  RouterMonitor monitor(
-      files, "/run/vrrp/ingress", [&] { return health; },
-      [&](const sys::Context&, int change) -> Result<> {
-        left.push_back(fmt::format("{} at {}", change, trim(files.read("/run/vrrp/ingress").value())));
-        return Ok{};
-      });
+  int full = 150;
+  RouterMonitor monitor(files, {.track_file = "/run/vrrp/ingress",
+                                .ask = [&] { return health; },
+                                .leave = [&](const sys::Context&, int change) -> Result<> {
+                                  left.push_back(fmt::format("{} at {}", change, trim(files.read("/run/vrrp/ingress").value())));
+                                  return Ok{};
+                                },
+                                .full_priority = [&] { return full; }});
   const auto after_update = [&] {
     EXPECT_TRUE(monitor.update(test.context()).ok());
     return files.read("/run/vrrp/ingress").value();
@@ -190,23 +210,25 @@ TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
   health = RouterHealth::not_ready;
   EXPECT_EQ(after_update(), "0\n");
   health = RouterHealth::ready;
-  EXPECT_EQ(after_update(), "40\n");
-  EXPECT_EQ(after_update(), "40\n");
+  EXPECT_EQ(after_update(), "150\n");
+  EXPECT_EQ(after_update(), "150\n");
   EXPECT_EQ(test.logged().size(), 3u);
+  full = 190;
+  EXPECT_EQ(after_update(), "190\n");
   // It starts while it is not ready, and calls cannot end well without a router: nothing to leave carefully.
   EXPECT_EQ(left, std::vector<std::string>{});
   health = RouterHealth::not_ready;
   EXPECT_EQ(after_update(), "0\n");
   EXPECT_EQ(after_update(), "0\n");
-  EXPECT_EQ(left, std::vector<std::string>{"1 at 40"});
+  EXPECT_EQ(left, std::vector<std::string>{"1 at 190"});
   health = RouterHealth::ready;
-  EXPECT_EQ(after_update(), "40\n");
+  EXPECT_EQ(after_update(), "190\n");
   // keepalived writes this value when it starts.
   ASSERT_TRUE(files.write("/run/vrrp/ingress", "-254", 0644).ok());
-  EXPECT_EQ(after_update(), "40\n");
+  EXPECT_EQ(after_update(), "190\n");
   health = error(Code::cancelled, "stopped");
   EXPECT_FALSE(monitor.update(test.context()).ok());
-  EXPECT_EQ(files.read("/run/vrrp/ingress").value(), "40\n");
+  EXPECT_EQ(files.read("/run/vrrp/ingress").value(), "190\n");
   health = RouterHealth::absent;
   EXPECT_EQ(after_update(), "-254\n");
   EXPECT_EQ(left.size(), 1u);

@@ -4,8 +4,9 @@ import signal
 import time
 
 import host_clock
-from machines import (API, DATA, asked, end, holders, make_certificate, make_kubelet_folder, make_network, make_programs, only_holder, report,
-                      run, start_api, start_client, start_container, start_pod, start_pod_of, stays, tail, tell, track_file, wait)
+from machines import (API, DATA, asked, end, holders, is_ready, make_certificate, make_kubelet_folder, make_network, make_programs,
+                      only_holder, report, run, start_api, start_client, start_container, start_pod, start_pod_of, stays, tail, tell,
+                      track_file, wait)
 
 MASTERS = {"m0": "10.97.77.11", "m1": "10.97.77.12", "m2": "10.97.77.13"}
 MACHINES = {"bootstrap": "10.97.77.10", **MASTERS, "client": "10.97.77.20"}
@@ -50,7 +51,7 @@ def move_to_masters():
     end("bootstrap", "keepalived")
     end("bootstrap", "api")
     start_api("m2")
-    wait("all proxies work", lambda: all(track_file(machine, "proxy") == "40" for machine in MASTERS))
+    wait("all proxies work", lambda: all(is_ready(machine, "proxy") for machine in MASTERS))
     stays(1.5, API, holder, PROXIES)
     assert not report("the bootstrap machine leaves", begin, 0)
     return holder
@@ -77,7 +78,7 @@ def kill_programs(holder):
     holder, took = only_holder(API, set(MASTERS) - {before}, "another has the address")
     report(f"the proxy of {before} is killed, {holder} takes over", begin, took)
     start_container(before, "haproxy")
-    _, took = wait("the proxy has its servers again", lambda: track_file(before, "proxy") == "40")
+    _, took = wait("the proxy has its servers again", lambda: is_ready(before, "proxy"))
     print(f"a new haproxy has its servers after {took:.2f} s")
     stays(1.5, API, holder, PROXIES)
 

@@ -1,5 +1,6 @@
-"""client.py URL FILE RATE LIMIT: requests the URL RATE times a second, each time with a new connection. Writes one line for each request when
-it ends, after LIMIT seconds at the latest: start (host_clock.py), duration, and the name of the server or the error."""
+"""client.py URL FOLDER RATE LIMIT: requests the URL RATE times a second, each time with a new connection. Each request is a line in two
+files: in "begun" its start (host_clock.py); in "asked", when it ends, after LIMIT seconds at the latest, also its duration, and the name of
+the server or the error."""
 
 import http.client
 import ssl
@@ -10,13 +11,14 @@ import urllib.parse
 
 import host_clock
 
-URL, FILE, RATE, LIMIT = urllib.parse.urlsplit(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+URL, FOLDER, RATE, LIMIT = urllib.parse.urlsplit(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 context = ssl.create_default_context()
 context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 
 
-def ask(log):
+def ask(begun, log):
     begin = host_clock.now()
+    begun.write(f"{begin:.3f}\n")
     try:
         if URL.scheme == "https":
             connection = http.client.HTTPSConnection(URL.hostname, URL.port, timeout=LIMIT, context=context)
@@ -30,9 +32,9 @@ def ask(log):
     log.write(f"{begin:.3f} {host_clock.now() - begin:.3f} {said}\n")
 
 
-with open(FILE, "w", buffering=1) as log:
+with open(f"{FOLDER}/begun", "w", buffering=1) as begun, open(f"{FOLDER}/asked", "w", buffering=1) as asked:
     due = time.monotonic()
     while True:
-        threading.Thread(target=ask, args=(log,), daemon=True).start()
+        threading.Thread(target=ask, args=(begun, asked), daemon=True).start()
         due += 1 / RATE
         time.sleep(max(0, due - time.monotonic()))

@@ -3,8 +3,9 @@
 import signal
 
 import host_clock
-from machines import (API, FOLDER, INGRESS, asked, end, holders, make_certificate, make_kubelet_folder, make_network, make_programs, only_holder,
-                      report, run, start_api, start_client, start_pod_of, start_router, stays, tail, track_file, wait)
+from machines import (API, FOLDER, INGRESS, asked, end, holders, is_ready, make_certificate, make_kubelet_folder, make_network,
+                      make_programs, only_holder, report, run, start_api, start_client, start_pod_of, start_router, stays, tail,
+                      track_file, wait)
 
 MASTERS, WORKERS = {"m0": "10.97.77.11"}, {"w0": "10.97.77.14", "w1": "10.97.77.15"}
 ROUTERS = [(machine, "ingress") for machine in [*MASTERS, *WORKERS]]
@@ -35,7 +36,7 @@ def start_routers():
     print(f"the first router's machine has the address after {took:.2f} s")
     start_client(f"http://{INGRESS}:80/")
     start_router("w1")
-    wait("both routers are ready", lambda: track_file("w1", "ingress") == "40")
+    wait("both routers are ready", lambda: is_ready("w1", "ingress"))
     stays(2, INGRESS, "w0", ROUTERS)
 
 
@@ -47,7 +48,7 @@ def stop_routers():
     assert not report("the router of w0 is not ready, w1 takes over", begin, took)
     assert took < 4
     (FOLDER / "w0/not-ready").unlink()
-    wait("both routers are ready again", lambda: track_file("w0", "ingress") == "40")
+    wait("both routers are ready again", lambda: is_ready("w0", "ingress"))
     stays(2, INGRESS, "w1", ROUTERS)
 
     begin = host_clock.now()
@@ -63,13 +64,13 @@ def stop_routers():
     stays(1.5, INGRESS, "w0", ROUTERS)
     assert not report("the only router is not ready", begin, 1.5)
     (FOLDER / "w0/not-ready").unlink()
-    wait("it is ready again", lambda: track_file("w0", "ingress") == "40")
+    wait("it is ready again", lambda: is_ready("w0", "ingress"))
 
 
 def move_to_the_master():
     # Routers may be on masters.
     start_router("m0")
-    wait("the router of the master is ready", lambda: track_file("m0", "ingress") == "40")
+    wait("the router of the master is ready", lambda: is_ready("m0", "ingress"))
     stays(1.5, INGRESS, "w0", ROUTERS)
     api_stays()
     begin = host_clock.now()

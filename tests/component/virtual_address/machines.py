@@ -184,6 +184,11 @@ def track_file(machine, name):
     return path.read_text().strip() if path.exists() else ""
 
 
+def is_ready(machine, name):
+    """Whether the monitor says that the machine's proxy or router is ready."""
+    return int(track_file(machine, name) or -254) >= 100
+
+
 def wait(what, ready):
     """Waits until ready() returns a value. Returns the value and the seconds."""
     begin = host_clock.now()
@@ -213,6 +218,8 @@ def only_holder(address, among, what):
 
 def stays(seconds, address, holder, track_files):
     """Checks that only this machine has the address during the whole time (None: no machine), and that no monitor changes its state."""
+    wait("the monitors know the holder",
+         lambda: all((track_file(*each) == "190") == (each[0] == holder) for each in track_files if is_ready(*each)))
     until, expected = host_clock.now() + seconds, {holder} - {None}
     before = [track_file(*each) for each in track_files]
     while host_clock.now() < until:
@@ -223,19 +230,31 @@ def stays(seconds, address, holder, track_files):
 
 def start_client(url, rate=20, limit=10):
     """Starts a client that sends requests continuously; report() returns the results."""
-    start("client", "client", [sys.executable, HERE / "client.py", url, "/run/vrrp/asked", rate, limit])
+    start("client", "client", [sys.executable, HERE / "client.py", url, "/run/vrrp", rate, limit])
+
+
+def lines_of_client(name):
+    return (FOLDER / "client/run" / name).read_text().splitlines()
 
 
 def asked(since):
     """The results of the client: (time, duration, result)."""
-    rows = [line.split(" ", 2) for line in (FOLDER / "client" / "run" / "asked").read_text().splitlines()]
+    rows = [line.split(" ", 2) for line in lines_of_client("asked")]
     return [(float(when), float(long), what) for when, long, what in rows if float(when) >= since]
 
 
+def asked_until_now(since):
+    """The results of all requests that have begun; waits for their ends."""
+    until = host_clock.now()
+    begun = sum(since <= float(when) <= until for when in lines_of_client("begun"))
+    wait("the requests end", lambda: sum(when <= until for when, _, _ in asked(since)) >= begun)
+    return [row for row in asked(since) if row[0] <= until]
+
+
 def report(what, since, took):
-    time.sleep(3.5)  # earlier connections are answered by the second or third SYN at the latest
-    rows = asked(since)
-    assert len(rows) > 17 * (took + 3), f"only {len(rows)} answers\n{tail()}"
+    time.sleep(1)  # the new holder continues to answer
+    rows = asked_until_now(since)
+    assert len(rows) > 17 * (took + 1), f"only {len(rows)} answers\n{tail()}"
     failures = [f"{when - since:.2f} s: {what}" for when, _, what in rows if what.startswith("error")]
     slowest = max((long for _, long, _ in rows), default=0)
     print(f"{what}: {took:.2f} s; {len(rows)} questions, {len(failures)} not answered {failures}, the slowest took {slowest:.2f} s, "

@@ -5,9 +5,9 @@ import signal
 import time
 
 import host_clock
-from machines import (API, FOLDER, INGRESS, asked, end, longest_silence, make_certificate, make_kubelet_folder, make_network, make_programs,
-                      only_holder, report, run, start_api, start_client, start_container, start_pod_again, start_pod_of, start_router, stop_pod,
-                      tail, track_file, wait)
+from machines import (API, FOLDER, INGRESS, asked, end, is_ready, longest_silence, make_certificate, make_kubelet_folder, make_network,
+                      make_programs, only_holder, report, run, start_api, start_client, start_container, start_pod_again, start_pod_of,
+                      start_router, stop_pod, tail, wait)
 
 MASTERS = {"m0": "10.97.77.11", "m1": "10.97.77.12", "m2": "10.97.77.13"}
 WORKERS = {"w0": "10.97.77.14", "w1": "10.97.77.15"}
@@ -30,7 +30,7 @@ def start_machines():
 
 
 def works():
-    return all(track_file(machine, name) == "40" for machines, name in ((MASTERS, "proxy"), (WORKERS, "ingress")) for machine in machines)
+    return all(is_ready(machine, name) for machines, name in ((MASTERS, "proxy"), (WORKERS, "ingress")) for machine in machines)
 
 
 def tables(machine):

@@ -5,6 +5,7 @@
 -s prints the duration of each move.
 """
 
+import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -14,19 +15,32 @@ import tempfile
 
 import pytest
 
+SCENARIOS = ["api", "ingress", "moves"]
 
-@pytest.mark.parametrize("scenario", ["api", "ingress", "moves"])
-def test_address_is_where_connections_arrive(scenario):
-    """The test is the scenario file. It runs in its own namespaces, so that no process outlives it."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root for namespaces and mounts")
+
+def run_scenario(name):
+    """Runs a scenario file in its own namespaces, so that no process outlives it."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-address-"))
     try:
-        done = subprocess.run(
+        return subprocess.run(
             ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
-             sys.executable, pathlib.Path(__file__).parent / f"{scenario}.py", folder],
+             sys.executable, pathlib.Path(__file__).parent / f"{name}.py", folder],
             capture_output=True, text=True, timeout=300)
-        print(done.stdout)
-        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def scenarios():
+    """All scenarios, at the same time: they mostly wait."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root for namespaces and mounts")
+    with concurrent.futures.ThreadPoolExecutor(len(SCENARIOS)) as pool:
+        return dict(zip(SCENARIOS, pool.map(run_scenario, SCENARIOS)))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_address_is_where_connections_arrive(scenarios, scenario):
+    done = scenarios[scenario]
+    print(done.stdout)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
