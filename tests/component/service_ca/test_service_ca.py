@@ -182,6 +182,18 @@ def test_webhooks_conversions_and_api_services_get_the_bundle(cluster):
     cluster.until("five bundles", lambda: bundles() == [cluster.bundle()] * 5)
     kept = cluster.get("validatingwebhookconfiguration", "checks")["webhooks"]
     assert [(each["name"], each["clientConfig"]["service"]["name"]) for each in kept] == [("a.example.com", "web"), ("b.example.com", "web")]
+
+    # The account may not change more than the bundle: neither who converts the objects, nor whose API it is.
+    for kind, name, change, answer in (
+            ("crd", "things.example.com", {"spec": {"conversion": {"webhook": {"clientConfig": {"service": {"namespace": "other"}}}}}},
+             "may change only spec.conversion.webhook.clientConfig.caBundle"),
+            ("crd", "things.example.com", {"spec": {"names": {"shortNames": ["secretly"]}}},
+             "may change only spec.conversion.webhook.clientConfig.caBundle"),
+            ("crd", "things.example.com", {"metadata": {"finalizers": ["example.com/kept"]}}, "may not change metadata"),
+            ("apiservice", "v1.things.example.com", {"spec": {"service": {"namespace": "other"}}}, "may change only spec.caBundle"),
+            ("apiservice", "v1.things.example.com", {"spec": {"versionPriority": 99}}, "may change only spec.caBundle"),
+            ("apiservice", "v1.things.example.com", {"metadata": {"labels": {"a": "b"}}}, "may not change metadata")):
+        assert answer in as_operator(cluster, "patch", kind, name, "--type=merge", "-p", json.dumps(change)).stderr, (kind, change)
     for kind, name in (("validatingwebhookconfiguration", "checks"), ("mutatingwebhookconfiguration", "changes"), ("crd", "things.example.com"),
                        ("apiservice", "v1.things.example.com")):
         cluster.kubectl("delete", kind, name)
