@@ -30,12 +30,8 @@ class Nodes:
 
     def put(self, name, role):
         self.known.add(name)
-        path = self.plane.folder / f"{name}.json"
-        path.write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {f"node-role.kubernetes.io/{role}": ""}},
-                                    "status": {"conditions": [{"type": "Ready", "status": "True"}]}}))
-        self.plane.kubectl("create", "-f", path)
-        self.plane.kubectl("patch", "node", name, "--subresource=status", "--type=merge", "-p",
-                           '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}')
+        self.plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {f"node-role.kubernetes.io/{role}": ""}}})
+        self.plane.patch("node", name, {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, subresource="status")
 
     def rows(self):
         table = self.plane.get("configmap", "-n", TABLE[0], TABLE[1])

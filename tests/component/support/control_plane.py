@@ -4,15 +4,14 @@
         subprocess.run(["...", "--kubeconfig", plane.kubeconfig])
 
 payload is the directory with hyperkube and etcd; folder is an empty directory for all files. The end of the context ends the programs, each
-by its PID.
+by its PID: those of the control plane are killed, because nothing is left of them but the folder.
 """
 
-import json
 import os
 import pathlib
 import subprocess
 
-import yaml
+from api_client import ApiClient
 from programs import Programs, free_port
 
 DEADLINE = 60  # for programs that take one to five seconds on an idle machine
@@ -47,9 +46,13 @@ class ControlPlane(Programs):
         return self
 
     def __exit__(self, *_):
-        self.end_all()
+        for name in reversed(list(self.processes)):
+            if name in ("etcd", "kube-apiserver", "kube-controller-manager"):
+                self.processes[name].kill()
+            self.end(name)
 
     def kubectl(self, *arguments):
+        """A process of a tenth of a second; get(), apply() and patch() need a hundredth of that."""
         command = [self.payload / "hyperkube", "kubectl", f"--kubeconfig={self.kubeconfig}", "--request-timeout=10s", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, env={"HOME": str(self.folder)})
         assert done.returncode == 0, done.stderr
@@ -57,17 +60,28 @@ class ControlPlane(Programs):
 
     def get(self, *what):
         """The object or the list; None if it does not exist."""
-        try:
-            return json.loads(self.kubectl("get", "-o", "json", *what))
-        except AssertionError as failure:
-            if "NotFound" in str(failure):
-                return None
-            raise
+        return self.client.get(*what)
 
     def apply(self, *objects):
-        path = self.folder / "objects.yaml"
-        path.write_text(yaml.safe_dump_all(objects))
-        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", path)
+        self.client.apply(*objects)
+
+    def patch(self, kind, name, patch, **more):
+        """A merge patch. more: those of ApiClient.patch()."""
+        self.client.patch(kind, name, patch, **more)
+
+    def delete_all(self, kind, namespace="default"):
+        for each in self.get(kind, "-n", namespace)["items"]:
+            self.client.delete(kind, each["metadata"]["name"], namespace)
+
+    def add_types(self, *definitions):
+        """Applies CustomResourceDefinitions, and waits until the server has established them."""
+        self.apply(*definitions)
+        for each in definitions:
+            self.wait("kube-apiserver", lambda: self._is_established(each["metadata"]["name"]))  # noqa: B023
+
+    def _is_established(self, name):
+        conditions = self.get("crd", name).get("status", {}).get("conditions", [])
+        return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
     def install_types(self, paths):
         """Creates the CustomResourceDefinitions with these paths in OpenShift's Go module of types (images/crds.txt), and waits for them."""
@@ -75,9 +89,7 @@ class ControlPlane(Programs):
         go = subprocess.run([SOURCE / "payload/ensure-go", build / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
         listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
                                 check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
-        for path in paths:
-            self.kubectl("apply", "--server-side", "-f", pathlib.Path(listed.stdout.strip()) / path)
-        self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
+        self.add_types(*[yaml.safe_load((pathlib.Path(listed.stdout.strip()) / path).read_text()) for path in paths])
 
     def install_manifests(self, names):
         """Creates the objects of these manifests of the release."""
@@ -100,6 +112,7 @@ class ControlPlane(Programs):
         pair = [f"{flag}={path}" for flag, path in (("cert-file", self.certificate), ("key-file", self.key), ("trusted-ca-file", self.ca))]
         self.spawn("etcd", [
             self.payload / "etcd", "--name=test", f"--data-dir={self.folder}/etcd", f"--initial-cluster=test={peer}", "--unsafe-no-fsync",
+            "--heartbeat-interval=20", "--election-timeout=200",  # the only member waits for its own election
             *[f"--{flag}" for flag in pair], "--client-cert-auth", *[f"--peer-{flag}" for flag in pair], "--peer-client-cert-auth",
             f"--listen-client-urls={self.etcd}", f"--advertise-client-urls={self.etcd}",
             f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}"])
@@ -117,6 +130,7 @@ class ControlPlane(Programs):
             f"--service-account-signing-key-file={self.folder}/account.key", "--service-account-issuer=https://kubernetes.default.svc",
             "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", *self.flags])
         self.wait("kube-apiserver", lambda: self.answers(self.server + "/readyz"))
+        self.client = ApiClient(self.server, self.ca, self.certificate, self.key)
         self.kubeconfig.write_text(
             "apiVersion: v1\nkind: Config\ncurrent-context: test\n"
             f"clusters: [{{name: test, cluster: {{server: '{self.server}', certificate-authority: {self.ca}}}}}]\n"
