@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 
@@ -21,6 +22,7 @@ namespace {
 
 const std::string space(assist::controller_space), name(assist::controller_name);
 constexpr Milliseconds between_logs = std::chrono::minutes(5);
+constexpr Milliseconds first_retry{1'000};
 constexpr std::size_t largest_log = 1u << 20;
 constexpr int enough_refusals = 3;
 
@@ -167,16 +169,24 @@ class Controller {
 
   Result<> keep_looking(const sys::Context& context) {
     SteadyTime next_log = context.clock.steady() + between_logs;
+    Milliseconds retry = first_retry;
     while (!context.stop.stop_requested()) {
       const Result<> looked = look();
-      if (!looked.ok())
-        context.log.warn("{}; looking again in {}", looked.error().message(), human_duration(options_.between_looks));
+      Milliseconds pause = options_.between_looks;
+      if (looked.ok() || refusals_ > 0) {
+        retry = first_retry;
+      } else {
+        // It may only start again. Refusals have their time: one after another would be as one.
+        pause = std::min(retry, options_.between_looks);
+        retry = 2 * pause;
+      }
+      if (!looked.ok()) context.log.warn("{}; looking again in {}", looked.error().message(), human_duration(pause));
       if (context.clock.steady() >= next_log) {
         next_log = context.clock.steady() + between_logs;
         if (const Result<> sent = send_log(context); !sent.ok())
           context.log.warn("cannot send the log: {}; continuing without it", sent.error().message());
       }
-      context.clock.wait(context.clock.steady() + options_.between_looks, context.stop, nullptr, 0);
+      context.clock.wait(context.clock.steady() + pause, context.stop, nullptr, 0);
     }
     return Ok{};
   }

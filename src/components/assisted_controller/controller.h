@@ -3,7 +3,8 @@
 // what it knows to a ConfigMap of its namespace. If it ends without the service, the namespace stays, with this report.
 //
 // It reports within a second after a Node or an operator changes; it looks at the service every ten seconds, and after each
-// report. Everything that it knows is in the cluster and in the service, so it can be killed at any time.
+// report. If the service does not answer, it looks again after 1, 2, 4, 8, and then every 10 seconds. Everything that it knows
+// is in the cluster and in the service, so it can be killed at any time.
 #pragma once
 
 #include "base/time.h"

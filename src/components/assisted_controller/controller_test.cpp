@@ -45,7 +45,8 @@ class ControllerTest : public testing::Test {
   }
 
   // life: of its credential
-  void run_until(const std::function<bool()>& is_done, Milliseconds life, const HttpImposter::Handler& answer) {
+  void run_until(const std::function<bool()>& is_done, Milliseconds life, const HttpImposter::Handler& answer,
+                 Milliseconds between_looks = Milliseconds(50)) {
     HttpImposter server(answer);
     const ServiceAccess service(environment, {.url = "http://" + server.host(), .cluster = "c", .token = Secret("t")});
     std::jthread ends([&] {
@@ -55,7 +56,7 @@ class ControllerTest : public testing::Test {
     });
     (void)run_controller(
         environment, kube, service,
-        {.until = test.clock.now() + life, .pod = "", .between_looks = Milliseconds(50), .patience = Milliseconds(200)});
+        {.until = test.clock.now() + life, .pod = "", .between_looks = between_looks, .patience = Milliseconds(200)});
     journal = server.journal();
     EXPECT_TRUE(is_done()) << join(test.logged(), "\n");
   }
@@ -109,6 +110,17 @@ TEST_F(ControllerTest, ReportsANodeAndEndsWithTheInstallation) {
 TEST_F(ControllerTest, EndsWhenTheServiceForgetsTheCluster) {
   run([&](const Seen&) -> Reply { return {.status = 404, .body = R"({"reason": "no such object"})"}; });
   EXPECT_GE(count("GET /api/assisted-install/v2/clusters/c"), 3);  // one refusal is not enough
+}
+
+TEST_F(ControllerTest, AServiceThatDoesNotAnswerIsAskedAgainSoon) {
+  std::atomic<int> looks = 0;
+  run_until([&] { return !kube.stored(kube::types::namespaces, "", "assisted-installer"); }, std::chrono::hours(1),
+            [&](const Seen& seen) -> Reply {
+              if (looks++ == 0) return {.status = 503, .body = R"({"reason": "not now"})"};
+              if (seen.line().ends_with("/hosts")) return {.status = 200, .body = "[]"};
+              return {.status = 200, .body = R"({"id": "c", "status": "installed"})"};
+            },
+            std::chrono::hours(1));
 }
 
 TEST_F(ControllerTest, WithoutTheServicePeopleFindTheReportInTheCluster) {
