@@ -33,9 +33,6 @@ STATE = {"desiredConfig", "desiredImage", "currentConfig", "currentImage"}
 
 
 class Cluster(ControlPlane):
-    def patch(self, patch, *what):
-        self.kubectl("patch", *what, "--type=merge", "-p", json.dumps(patch))
-
     def until(self, what, ready):
         return super().until("machine-config-controller", what, ready)
 
@@ -72,12 +69,18 @@ class Cluster(ControlPlane):
     def pod(self):
         return self.until("a pod of the build", lambda: next((each for each in self.pods() if not each["metadata"].get("deletionTimestamp")), None))
 
+    def next_pod(self, before):
+        """The pod that the Job makes instead: ten seconds after its first one has ended, twice as long after each further one."""
+        return self.until("another pod", lambda: next(
+            (each for each in self.pods() if each["metadata"]["uid"] != before["metadata"]["uid"] and "phase" in each.get("status", {})
+             and each["status"]["phase"] == "Pending" and not each["metadata"].get("deletionTimestamp")), None))
+
     def end_pod(self, pod, phase):
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         state = {"terminated": {"exitCode": int(phase == "Failed"), "startedAt": now, "finishedAt": now, "reason": "Ended"}}
-        self.patch({"status": {"phase": phase, "startTime": now, "containerStatuses": [
+        self.patch("pod", pod["metadata"]["name"], {"status": {"phase": phase, "startTime": now, "containerStatuses": [
             {"name": "image-build", "image": "x", "imageID": "x", "ready": False, "restartCount": 0, "state": state}]}},
-            "pod", pod["metadata"]["name"], "-n", SPACE, "--subresource=status")
+            namespace=SPACE, subresource="status")
 
     def result(self, name, digest):
         """The result as the pod writes it, from the inputs that the controller wrote."""
@@ -107,7 +110,7 @@ class Cluster(ControlPlane):
         return {key: notes.get(f"{GROUP}/{key}") for key in STATE}
 
     def note(self, **notes):
-        self.patch({"metadata": {"annotations": {f"{GROUP}/{key}": value for key, value in notes.items()}}}, "node", "worker-0")
+        self.patch("node", "worker-0", {"metadata": {"annotations": {f"{GROUP}/{key}": value for key, value in notes.items()}}})
 
     def play_daemon(self):
         node = self.node()
@@ -168,7 +171,7 @@ def cluster(tmp_path_factory):
         plane.apply(pull_secret, *objects,
                     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "bootstrap", "namespace": "kube-system"}, "data": {"status": "complete"}},
                     {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-0", "labels": {"node-role.kubernetes.io/worker": ""}}})
-        plane.patch({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, "node", "worker-0", "--subresource=status")
+        plane.patch("node", "worker-0", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, subresource="status")
         plane.controller_kubeconfig = as_released(plane)
         plane.start_controller()
         rendered = plane.until("a rendered config", lambda: plane.get("machineconfigpool", "worker")["spec"].get("configuration", {}).get("name"))
@@ -231,8 +234,8 @@ def test_an_image_goes_to_the_nodes_with_its_config(cluster):
     (cluster.folder / "image.json").write_text(json.dumps(image))
 
 
-def test_rebuild_builds_again_also_when_the_job_is_deleted(cluster):
-    cluster.kubectl("annotate", f"machineosconfigs.{GROUP}", "worker", f"{GROUP}/rebuild=")
+def test_rebuild_builds_again_also_when_the_job_is_deleted_and_its_pod_killed(cluster):
+    cluster.patch(f"machineosconfigs.{GROUP}", "worker", {"metadata": {"annotations": {f"{GROUP}/rebuild": ""}}})
     first = cluster.until("a Job", cluster.jobs)[0]
     cluster.until("it builds", lambda: cluster.build("Building"))
     assert "--no-cache" in first["spec"]["template"]["spec"]["containers"][0]["command"]
@@ -240,32 +243,29 @@ def test_rebuild_builds_again_also_when_the_job_is_deleted(cluster):
     cluster.kubectl("delete", "job", first["metadata"]["name"], "-n", SPACE)
     again = cluster.until("another Job", lambda: [each for each in cluster.jobs() if each["metadata"]["uid"] != first["metadata"]["uid"]])
     assert "--no-cache" in again[0]["spec"]["template"]["spec"]["containers"][0]["command"]
+    # Its pod is killed.
+    pod = cluster.until("its pod", lambda: next((each for each in cluster.pods() if each["metadata"]["ownerReferences"][0]["uid"] == again[0][
+        "metadata"]["uid"]), None))
+    cluster.kubectl("delete", "pod", pod["metadata"]["name"], "-n", SPACE, "--wait=false")
+    cluster.end_pod(pod, "Failed")
+    cluster.next_pod(pod)
     cluster.succeed(DIGESTS[1])
     cluster.until("the new image is desired", lambda: cluster.node()["desiredImage"] == f"{REPOSITORY}@{DIGESTS[1]}")
     cluster.play_daemon()
     cluster.until("the pool is updated", lambda: cluster.condition("machineconfigpool", "worker", "Updated")["status"] == "True")
 
 
-def test_after_kills_of_pods_machines_and_the_controller_the_end_is_the_same(cluster):
+def test_after_kills_of_machines_and_the_controller_the_end_is_the_same(cluster):
     cluster.apply(os_config("FROM configs AS final\nRUN killed\n"))
     cluster.until("it builds", lambda: cluster.build("Building"))
-
-    def next_pod(before):
-        return cluster.until("another pod", lambda: next(
-            (each for each in cluster.pods() if each["metadata"]["uid"] != before["metadata"]["uid"] and "phase" in each.get("status", {})
-             and each["status"]["phase"] == "Pending" and not each["metadata"].get("deletionTimestamp")), None))
     pod = cluster.pod()
     assert "--no-cache" not in pod["spec"]["containers"][0]["command"]
     # The master that builds is lost, which is not a failure of the build.
-    cluster.patch({"status": {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC"}]}},
-                  "pod", pod["metadata"]["name"], "-n", SPACE, "--subresource=status")
+    cluster.patch("pod", pod["metadata"]["name"], {"status": {"conditions": [
+        {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC"}]}}, namespace=SPACE, subresource="status")
     cluster.end_pod(pod, "Failed")
-    pod = next_pod(pod)
+    pod = cluster.next_pod(pod)
     assert not cluster.jobs()[0]["status"].get("failed")
-    # The pod is killed.
-    cluster.kubectl("delete", "pod", pod["metadata"]["name"], "-n", SPACE, "--wait=false")
-    cluster.end_pod(pod, "Failed")
-    pod = next_pod(pod)
     assert cluster.build("Building")
     # The build ends while there is no controller.
     cluster.kill_controller()

@@ -89,7 +89,7 @@ class ControlPlane(Programs):
         go = subprocess.run([SOURCE / "payload/ensure-go", build / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
         listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
                                 check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
-        self.add_types(*[yaml.safe_load((pathlib.Path(listed.stdout.strip()) / path).read_text()) for path in paths])
+        self.add_types(*[yaml.load((pathlib.Path(listed.stdout.strip()) / path).read_text(), yaml.CSafeLoader) for path in paths])
 
     def install_manifests(self, names):
         """Creates the objects of these manifests of the release."""
