@@ -65,11 +65,10 @@ def secret(name, certificate, key):
 
 def fill(plane, members):
     """Creates the objects of the bootstrap machine and of the cluster-version operator."""
-    plane.apply(*[an_object("Namespace", name) for name in ("openshift-etcd", "openshift-etcd-operator", "openshift-config")],
-                 definition("operator.openshift.io", "etcds", "Etcd"), definition("operator.openshift.io", "kubeapiservers", "KubeAPIServer"),
-                 definition("config.openshift.io", "infrastructures", "Infrastructure"),
-                 definition("config.openshift.io", "clusteroperators", "ClusterOperator"), *backup_definitions())
-    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
+    plane.apply(*[an_object("Namespace", name) for name in ("openshift-etcd", "openshift-etcd-operator", "openshift-config")])
+    plane.add_types(definition("operator.openshift.io", "etcds", "Etcd"), definition("operator.openshift.io", "kubeapiservers", "KubeAPIServer"),
+                    definition("config.openshift.io", "infrastructures", "Infrastructure"),
+                    definition("config.openshift.io", "clusteroperators", "ClusterOperator"), *backup_definitions())
     ca = {"ca-bundle.crt": members.ca.read_text()}
     plane.apply(
         an_object("ConfigMap", "cluster-config-v1", "kube-system", data={"install-config": INSTALL_CONFIG}),
@@ -88,7 +87,7 @@ def add_node(plane, number):
     name = f"master-{number}"
     plane.apply(an_object("Node", name, metadata={"labels": {"node-role.kubernetes.io/master": ""}}))
     status = {"status": {"addresses": [{"type": "InternalIP", "address": address_of(number)}], "conditions": [{"type": "Ready", "status": "True"}]}}
-    plane.kubectl("patch", "node", name, "--subresource=status", "--type=merge", "-p", json.dumps(status))
+    plane.patch("node", name, status, subresource="status")
 
 
 def write_parts(plane, folder, parts, suffix):
@@ -114,7 +113,7 @@ def report_pod(plane, number, revision):
     plane.apply(an_object("Pod", name, "openshift-etcd", metadata={"labels": {"app": "etcd", "revision": str(revision)}},
                            spec={"nodeName": f"master-{number}", "hostNetwork": True, "containers": [{"name": "etcd", "image": "etcd"}]}))
     ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-    plane.kubectl("patch", "pod", name, "-n", "openshift-etcd", "--subresource=status", "--type=merge", "-p", json.dumps({"status": ready}))
+    plane.patch("pod", name, {"status": ready}, namespace="openshift-etcd", subresource="status")
 
 
 def wait_for(plane, operator, what, limit=60):
