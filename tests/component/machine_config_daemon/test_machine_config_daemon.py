@@ -77,20 +77,18 @@ class Cluster:
             f"contexts: [{{name: u, context: {{cluster: c, user: u}}}}]\ncurrent-context: u\nusers: [{{name: u, user: {{token: {TOKEN}}}}}]\n")
 
     def apply(self, *objects):
-        path = self.folder / "objects.json"
-        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
-        self.plane.kubectl("apply", "--server-side", "-f", str(path))
+        self.plane.apply(*objects)
 
     def config(self, name, ignition):
         self.apply({"apiVersion": PREFIX + "v1", "kind": "MachineConfig", "metadata": {"name": name},
                     "spec": {"config": ignition, "fips": False, "kernelArguments": [], "extensions": [], "kernelType": "", "osImageURL": ""}})
 
     def notes(self):
-        node = json.loads(self.plane.kubectl("get", "node", NODE, "-o", "json"))
+        node = self.plane.get("node", NODE)
         return {k[len(PREFIX):]: v for k, v in node["metadata"].get("annotations", {}).items() if k.startswith(PREFIX)}
 
     def note(self, **notes):
-        self.plane.kubectl("annotate", "--overwrite", "node", NODE, *[f"{PREFIX}{name}={value}" for name, value in notes.items()])
+        self.plane.patch("node", NODE, {"metadata": {"annotations": {PREFIX + name: value for name, value in notes.items()}}})
 
 
 class Machine:
@@ -165,11 +163,10 @@ def cluster(tmp_path_factory):
     with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], folder, [f"--token-auth-file={folder}/tokens"]) as plane:
         cluster = Cluster(plane, folder)
         api = openshift_api()
-        for line in (SOURCE / "images/crds.txt").read_text().splitlines():
-            words = line.split("#")[0].split()
-            if words and any(name in words[0] for name in ("_machineconfigs.crd", "_controllerconfigs-", "_machineconfigurations.")):
-                plane.kubectl("apply", "--server-side", "-f", str(api / words[0]))
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
+        lines = [line.split("#")[0].split() for line in (SOURCE / "images/crds.txt").read_text().splitlines()]
+        paths = [api / words[0] for words in lines if words and any(
+            name in words[0] for name in ("_machineconfigs.crd", "_controllerconfigs-", "_machineconfigurations."))]
+        plane.add_types(*(yaml.load(path.read_text(), yaml.CSafeLoader) for path in paths))
         role = yaml.safe_load((SOURCE / "images/manifests/0000_80_machine-config_03_daemon_2_role.yaml").read_text())
         cluster.apply(role)
         plane.kubectl("create", "clusterrolebinding", "daemon", f"--clusterrole={role['metadata']['name']}", f"--user={ACCOUNT}")
@@ -181,7 +178,8 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def machine(cluster, tmp_path):
-    cluster.plane.kubectl("delete", "node,machineconfigs.machineconfiguration.openshift.io,machineconfigurations.operator.openshift.io", "--all")
+    for kind in ("node", "machineconfigs.machineconfiguration.openshift.io", "machineconfigurations.operator.openshift.io"):
+        cluster.plane.delete_all(kind)
     cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
     cluster.config("first", FIRST)
     cluster.config("second", SECOND)
@@ -340,5 +338,5 @@ def test_what_goes_wrong_is_told_and_undone(machine):
     become(machine, "first")
     assert machine.cluster.notes()["reason"] == ""
     assert "reboot" not in machine.journal()
-    events = json.loads(machine.cluster.plane.kubectl("get", "events", "-o", "json"))["items"]
+    events = machine.cluster.plane.get("events")["items"]
     assert any(event["reason"] == "Degraded" and "/etc/z" in event["message"] for event in events)
