@@ -1,6 +1,6 @@
-#!/usr/hostbin/python3
 """Stand-ins for rpm-ostree, bootc, ostree, podman, systemctl and nsenter on a machine with RHEL CoreOS or an image for bootc. The name of the
-link that starts this file selects the program. All keep their state in /state.json of the machine (host_os.py writes the first one).
+link that starts them selects the program. All keep their state in /state.json of the machine (host_os.py writes the first one). A test
+starts a thousand of them, so modules that few of them need are imported there.
 
 They implement what slipway uses, refuse every other option and verb, and follow these documents:
 
@@ -15,9 +15,7 @@ They implement what slipway uses, refuse every other option and verb, and follow
 - containers-registries.conf(5), containers-auth.json(5), containers-policy.json(5): mirrors, logins, and whether any image is accepted.
 """
 
-import configparser
 import fcntl
-import hashlib
 import json
 import os
 import pathlib
@@ -102,6 +100,7 @@ class Machine:
 
     def stage(self, deployment):
         """Replaces what is staged. The commit is that of its content."""
+        import hashlib
         content = json.dumps([deployment["digest"], deployment["packages"], deployment["base_removals"]])
         checksum = hashlib.sha256(content.encode()).hexdigest()
         self.discard_staged()
@@ -189,6 +188,7 @@ def accepts_any(transport):
 
 def repository_packages(machine):
     """Names of the packages of all enabled repositories."""
+    import configparser
     names = set()
     for path in sorted(pathlib.Path("/etc/yum.repos.d").glob("*.repo")):
         parser = configparser.ConfigParser()
@@ -582,7 +582,3 @@ def main():
         if is_killed:
             os.kill(os.getppid(), signal.SIGKILL)
         return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -22,7 +22,8 @@ class ManagedMachine(HostMachine):
         self.cluster, self.log, self.process = cluster, folder / "daemon.log", None
         self.put("etc/machine-config-daemon/node-annotations.json", json.dumps({PREFIX + "currentConfig": "first", PREFIX + "state": "Done"}))
         self.put("etc/motd", "one")
-        cluster.plane.kubectl("delete", "node,machineconfigs.machineconfiguration.openshift.io", "--all")
+        for kind in ("node", "machineconfigs.machineconfiguration.openshift.io"):
+            cluster.plane.delete_all(kind)
         cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}, self.config("first", "first", motd="one"))
         self.start()
 
@@ -44,7 +45,7 @@ class ManagedMachine(HostMachine):
 
     def report_ready(self):
         status = {"nodeInfo": {"bootID": self.text("boot-id").strip()}, "conditions": [{"type": "Ready", "status": "True"}]}
-        self.cluster.plane.kubectl("patch", "node", NODE, "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
+        self.cluster.plane.patch("node", NODE, {"status": status}, subresource="status")
 
     def allow_drain(self):
         notes = self.cluster.notes()
@@ -89,7 +90,7 @@ def test_an_update_drains_reboots_and_is_accepted_when_the_node_is_ready(machine
     wait(machine, "Done", lambda: machine.cluster.notes().get("currentConfig") == "second" and machine.cluster.notes()["state"] == "Done",
          machine.allow_drain)
     assert machine.cluster.notes()["lastAppliedDrain"] == "uncordon-second" and not machine.read()["storage"]
-    events = json.loads(machine.cluster.plane.kubectl("get", "events", "-o", "json"))["items"]
+    events = machine.cluster.plane.get("events")["items"]
     assert {"OSUpdateStaged", "OSUpdateAccepted"} <= {event["reason"] for event in events}
 
 
