@@ -6,6 +6,7 @@ Most tests give the image tool small stand-ins for the programs, because they te
 their names use the build directory. SLIPWAY_SLOW=1 adds two builds of the debian layer.
 """
 
+import functools
 import gzip
 import hashlib
 import io
@@ -42,7 +43,7 @@ def need(what, there):
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{what} is missing")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def image_tool():
     need(f"{TOOL} (make -C payload slipway-images)", TOOL.exists())
 
@@ -244,10 +245,11 @@ def test_same_inputs_same_bytes(tmp_path):
 
 
 def real_inputs(tmp_path):
-    """The files of the build directory; stand-ins for missing ones and for the machine OS: a tar like the debian layer, and larger than all
-    other files together."""
+    """The files of the build directory; stand-ins for missing ones and for the machine OS with its kernels and extensions: tars like the debian
+    layer, and larger than all other files together."""
     stand_ins = make_inputs(tmp_path / "stand-ins")
-    make_root(tmp_path / "first/os", "usr/sbin/init")
+    (tmp_path / "first").mkdir()
+    (stand_ins / "os").rename(tmp_path / "first/os")
     return [tmp_path / "first", BUILD / "payload"] + ([openshift_api()] if openshift_api() else []) + [stand_ins]
 
 
@@ -300,13 +302,25 @@ def test_debian_layer_is_the_same_twice(tmp_path):
 
 # ---- other programs ---------------------------------------------------------------------------------------------------
 
-@pytest.fixture(params=["stand-in", "real"])
-def layout(request, tmp_path):
+@functools.cache
+def read_real_release():
+    need(f"{BUILD}/release (make -C payload release)", (BUILD / "release/index.json").exists())
+    return read_release(BUILD / "release")
+
+
+# No test changes it or what was read of it.
+@pytest.fixture(scope="module", params=["stand-in", "real"])
+def layout(request, tmp_path_factory):
     if request.param == "real":
-        need(f"{BUILD}/release (make -C payload release)", (BUILD / "release/index.json").exists())
         return BUILD / "release"
-    build(make_inputs(tmp_path / "in"), tmp_path / "release")
-    return tmp_path / "release"
+    folder = tmp_path_factory.mktemp("layout")
+    build(make_inputs(folder / "in"), folder / "release")
+    return folder / "release"
+
+
+@pytest.fixture(scope="module")
+def images(layout):
+    return read_real_release() if layout == BUILD / "release" else read_release(layout)
 
 
 def skopeo(*arguments):
@@ -316,8 +330,7 @@ def skopeo(*arguments):
     return run.stdout
 
 
-def test_skopeo_reads_every_image(layout):
-    images = read_release(layout)
+def test_skopeo_reads_every_image(layout, images):
     for name, (descriptor, manifest, config) in images.items():
         seen = json.loads(skopeo("inspect", f"oci:{layout}:{name}"))
         assert seen["Layers"] == [layer["digest"] for layer in manifest["layers"]]
@@ -328,14 +341,13 @@ def test_skopeo_reads_every_image(layout):
     assert images["hyperkube"][2]["config"]["Labels"]["io.openshift.build.versions"] == "kubernetes=1.36.3"
 
 
-def test_an_extension_is_a_layer(layout):
-    _, manifest, config = read_release(layout)["machine-os-extensions"]
+def test_an_extension_is_a_layer(images):
+    _, manifest, config = images["machine-os-extensions"]
     names = config["config"]["Labels"]["slipway.extensions"].split()
     assert names == sorted([*EXTENSIONS, "kernel-rt"]) and len(manifest["layers"]) == len(names)
 
 
-def test_release_image_names_every_image(layout, tmp_path):
-    images = read_release(layout)
+def test_release_image_names_every_image(layout, images, tmp_path):
     skopeo("copy", "--quiet", f"oci:{layout}:release", f"dir:{tmp_path}/copy")
     manifest = json.loads((tmp_path / "copy/manifest.json").read_text())
     top = manifest["layers"][-1]["digest"].removeprefix("sha256:")
@@ -373,8 +385,7 @@ def test_release_image_names_every_image(layout, tmp_path):
         assert files[f"release-manifests/{path.name}"].decode() == filled.replace("0.0.1-snapshot", version)
 
 
-def test_renders_find_crds_and_gates_in_their_images(layout):
-    images = read_release(layout)
+def test_renders_find_crds_and_gates_in_their_images(layout, images):
     for name in ("cluster-config-api", "cluster-ingress-operator", "cloud-credential-operator"):
         files = files_of_layer(read_checked(layout, images[name][1]["layers"][-1]))
         below = "usr/share/bootkube/manifests"
@@ -385,9 +396,8 @@ def test_renders_find_crds_and_gates_in_their_images(layout):
 
 def test_programs_of_the_release_image_run_in_it(tmp_path):
     """The C++ program was built on another distribution than that of the image."""
-    need(f"{BUILD}/release (make payload)", (BUILD / "release/index.json").exists())
     need("root, for chroot", os.geteuid() == 0)
-    images = read_release(BUILD / "release")
+    images = read_real_release()
     for layer in images["release"][1]["layers"]:
         subprocess.run(["tar", "-xzf", blob(BUILD / "release", layer["digest"]), "-C", tmp_path], check=True)
 
@@ -402,8 +412,7 @@ def test_programs_of_the_release_image_run_in_it(tmp_path):
         assert inside(program, version).returncode == 0, program
 
 
-def test_layers_are_shared(layout):
-    images = read_release(layout)
+def test_layers_are_shared(layout, images):
     used = {}
     for name, (_, manifest, _) in images.items():
         for layer in manifest["layers"]:
@@ -496,11 +505,11 @@ def test_kill_leaves_the_old_release_or_the_new(tmp_path):
     seed = int(os.environ.get("SLIPWAY_TEST_SEED", time.time_ns() % 1_000_000))
     print("SLIPWAY_TEST_SEED =", seed)
     moments = random.Random(seed)
-    inputs = make_inputs(tmp_path / "in", size=3_000_000)
+    inputs = make_inputs(tmp_path / "in", size=1_000_000)
     build(inputs, tmp_path / "old")
     old = (tmp_path / "old/index.json").read_bytes()
     for name in program_names():
-        write(inputs / name, noise("new " + name, 3_000_000))
+        write(inputs / name, noise("new " + name, 1_000_000))
     begin = host_clock.now()
     build(inputs, tmp_path / "new")
     full = host_clock.now() - begin
