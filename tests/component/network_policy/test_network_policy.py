@@ -68,27 +68,23 @@ class Endpoints:
 
 
 def make_bridge(namespaces, node, *gateways):
-    namespaces.run(node, "ip", "link", "add", "cni0", "type", "bridge")
-    namespaces.run(node, "ip", "link", "set", "cni0", "up")
-    for gateway in gateways:
-        namespaces.run(node, "ip", "address", "add", gateway, "dev", "cni0", *(["nodad"] if ":" in gateway else []))
-    for setting in ("net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding", "net/bridge/bridge-nf-call-iptables",
-                    "net/bridge/bridge-nf-call-ip6tables"):
-        namespaces.run(node, "sh", "-c", f"echo 1 > /proc/sys/{setting}")
+    namespaces.ip(node, "link add cni0 type bridge", "link set cni0 up",
+                  *(f"address add {gateway} dev cni0{nodad(gateway)}" for gateway in gateways))
+    settings = ("net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding", "net/bridge/bridge-nf-call-iptables", "net/bridge/bridge-nf-call-ip6tables")
+    namespaces.run(node, "sh", "-ec", "\n".join(f"echo 1 > /proc/sys/{setting}" for setting in settings))
+
+
+def nodad(address):
+    """The option of an address that is used at once: IPv6 would look for another owner first."""
+    return " nodad" if ":" in address else ""
 
 
 def plug(namespaces, node, pod, addresses, gateways):
     """Connects a namespace to the bridge of a node, as the CNI plugin does."""
-    namespaces.run(node, "ip", "link", "add", f"v-{pod}", "type", "veth", "peer", "name", "eth0", "netns", namespaces.processes[pod].pid)
-    namespaces.run(node, "ip", "link", "set", f"v-{pod}", "master", "cni0")
-    namespaces.run(node, "bridge", "link", "set", "dev", f"v-{pod}", "hairpin", "on")
-    namespaces.run(node, "ip", "link", "set", f"v-{pod}", "up")
-    for address in addresses:
-        prefix = "/112" if ":" in address else "/24"
-        namespaces.run(pod, "ip", "address", "add", address + prefix, "dev", "eth0", *(["nodad"] if ":" in address else []))
-    namespaces.run(pod, "ip", "link", "set", "eth0", "up")
-    for gateway in gateways:
-        namespaces.run(pod, "ip", *(["-6"] if ":" in gateway else []), "route", "add", "default", "via", gateway)
+    namespaces.ip(node, f"link add v-{pod} type veth peer name eth0 netns {namespaces.processes[pod].pid}",
+                  f"link set v-{pod} master cni0", f"link set v-{pod} type bridge_slave hairpin on", f"link set v-{pod} up")
+    namespaces.ip(pod, *(f"address add {address}{'/112' if ':' in address else '/24'} dev eth0{nodad(address)}" for address in addresses),
+                  "link set eth0 up", *(f"route add {'::/0' if ':' in gateway else 'default'} via {gateway}" for gateway in gateways))
 
 
 OUTSIDE = ["192.0.2.1", "192.0.2.9", "192.0.2.77", "192.0.2.200", "198.51.100.1", "2001:db8::1", "2001:db8::9", "2001:db8:1::1", "fe00::1"]
@@ -106,18 +102,14 @@ def make_two_nodes(namespaces, sample):
     for (one, other), ends in cables.items():
         namespaces.cable(one, other, ends[:2])
         for name, peer, address in ((one, other, ends[2]), (other, one, ends[3])):
-            namespaces.run(name, "ip", "address", "add", address, "dev", f"to-{peer}", "nodad")
+            namespaces.ip(name, f"address add {address} dev to-{peer} nodad")
     for number in (0, 1):
         node = f"node-{number}"
         other, own = cables["node-0", "node-1"][1 - number::2], cables[node, "outside"]
-        for route, via in zip(networks[1 - number], other):
-            namespaces.run(node, "ip", "route", "add", route, "via", via.split("/")[0])
-        for via in (own[1], own[3]):
-            namespaces.run(node, "ip", *(["-6"] if ":" in via else []), "route", "add", "default", "via", via.split("/")[0])
-        for route, via in zip(networks[number], (own[0], own[2])):
-            namespaces.run("outside", "ip", "route", "add", route, "via", via.split("/")[0])
-    for address in OUTSIDE:
-        namespaces.run("outside", "ip", "address", "add", address, "dev", "lo", *(["nodad"] if ":" in address else []))
+        routes = [*zip(networks[1 - number], other), ("default", own[1]), ("::/0", own[3])]
+        namespaces.ip(node, *(f"route add {route} via {via.split('/')[0]}" for route, via in routes))
+        namespaces.ip("outside", *(f"route add {route} via {via.split('/')[0]}" for route, via in zip(networks[number], (own[0], own[2]))))
+    namespaces.ip("outside", *(f"address add {address} dev lo{nodad(address)}" for address in OUTSIDE))
     for pod in sample["pods"]:
         number = pod["node"][-1]
         gateways = [f"10.0.{number}.1"] + ([f"fd00::{number}:1"] if len(pod["addresses"]) == 2 else [])

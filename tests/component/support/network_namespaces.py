@@ -16,6 +16,8 @@ CLONE_NEWNET = 0x40000000
 class Namespaces(Programs):
     """Network namespaces, each kept by a process with its name."""
 
+    pause = 0.01
+
     def __init__(self, folder):
         super().__init__()
         self.folder = folder
@@ -23,6 +25,7 @@ class Namespaces(Programs):
     def make(self, *names):
         for name in names:
             self.spawn(name, ["unshare", "-n", "sleep", "infinity"])
+        for name in names:
             self.wait(name, lambda: os.readlink(f"/proc/{self.processes[name].pid}/ns/net") != os.readlink("/proc/self/ns/net"))
             self.run(name, "ip", "link", "set", "lo", "up")
 
@@ -33,6 +36,12 @@ class Namespaces(Programs):
         done = subprocess.run(self.inside(name, *command), capture_output=True, text=True, timeout=DEADLINE)
         assert not check or done.returncode == 0, f"{command}: {done.stderr}"
         return done
+
+    def ip(self, name, *commands):
+        """Runs commands of ip(8) in one process, without its options."""
+        done = subprocess.run(self.inside(name, "ip", "-batch", "-"), input="\n".join(commands) + "\n", capture_output=True, text=True,
+                              timeout=DEADLINE)
+        assert done.returncode == 0, f"{commands}: {done.stderr}"
 
     def cable(self, one, other, addresses):
         """Connects two namespaces; addresses: of both ends."""
