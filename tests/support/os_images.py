@@ -53,9 +53,9 @@ BROKEN = {"usr/lib/systemd/system/kubelet-stand-in.service": "[Service]\nExecSta
 
 
 def limit_of_trial(seconds):
-    """The script that shortens the trial of the next deployment."""
+    """The script that shortens the trial of the next deployment. By default, systemd may start a timer a minute late."""
     folder = "/etc/systemd/system/slipway-os-limit.timer.d"
-    return f"mkdir -p {folder} && printf '[Timer]\\nOnBootSec=\\nOnBootSec={seconds}\\n' > {folder}/10-test.conf\n"
+    return f"mkdir -p {folder} && printf '[Timer]\\nOnBootSec=\\nOnBootSec={seconds}\\nAccuracySec=100ms\\n' > {folder}/10-test.conf\n"
 
 
 @contextlib.contextmanager
