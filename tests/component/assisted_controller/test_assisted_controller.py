@@ -5,10 +5,13 @@ that the service gives to the host that carries the bootstrap. The test acts as 
 """
 
 import base64
+import contextlib
+import copy
 import datetime
 import json
 import os
 import pathlib
+import shutil
 import signal
 import sys
 import urllib.parse
@@ -35,25 +38,31 @@ class Cluster(ControlPlane):
         return super().until(CONTROLLER, what, ready)
 
     def status(self, kind, name, status):
-        self.kubectl("patch", kind, name, "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
+        self.patch(kind, name, {"status": status}, subresource="status")
 
 
-@pytest.fixture
-def service(tmp_path):
-    running = Service(tmp_path / "state")
-    yield running
-    assert running.stop() == 0
-
-
-@pytest.fixture
-def plane(tmp_path):
-    folder = tmp_path / "plane"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def shared_plane(tmp_path_factory):
     # As in a cluster: who may not delete an object may not set its owner.
     flags = ["--disable-admission-plugins=ServiceAccount", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"]
-    with Cluster(PAYLOAD, folder, flags=flags, controllers="namespace-controller,garbage-collector-controller") as running:
+    controllers = "namespace-controller,garbage-collector-controller"
+    with Cluster(PAYLOAD, tmp_path_factory.mktemp("plane"), flags=flags, controllers=controllers) as running:
         install_types(running, ["_clusteroperators.", "_clusterversions-"])
         yield running
+
+
+@pytest.fixture
+def plane(shared_plane):
+    """Without the objects of the test before, whose controller has removed most of them."""
+    if CONTROLLER in shared_plane.processes:
+        shared_plane.end(CONTROLLER)
+    for kind in ("node", "clusterversion", "clusteroperator"):
+        shared_plane.delete_all(kind)
+    for kind, name, *space in (("configmap", "default-ingress-cert", "openshift-config-managed"), ("clusterrole", CONTROLLER),
+                               ("clusterrolebinding", CONTROLLER), ("namespace", SPACE)):
+        if shared_plane.get(kind, name, *(["-n", *space] if space else [])):
+            shared_plane.client.delete(kind, name, *space)
+    return shared_plane
 
 
 def files_of(config):
@@ -88,6 +97,58 @@ def begin_installation(lab):
     return files
 
 
+def single_node(service, folder):
+    """Its names resolve nowhere."""
+    lab = Lab(service, folder, 1, high_availability_mode="None")
+    everything = json.dumps(["all"])
+    service.call("PUT", f"/clusters/{lab.id}/ignored-validations", {"host-validation-ids": everything, "cluster-validation-ids": everything})
+    return lab
+
+
+class Begun:
+    """An installation that has begun: its service has ended, and copies of the service continue."""
+
+    def __init__(self, folder, make):
+        service = Service(folder / "state")
+        self.folder, self.port, self.lab = folder, service.port, make(service, folder)
+        self.files = begin_installation(self.lab)
+        assert service.stop() == 0
+
+    @contextlib.contextmanager
+    def continued(self, folder):
+        """A running copy of the service with its cluster."""
+        shutil.copytree(self.folder / "state", folder / "state")
+        service = Service(folder / "state", port=self.port)
+        lab = copy.copy(self.lab)
+        lab.service, lab.hosts = service, [copy.copy(host) for host in lab.hosts]
+        for host in lab.hosts:
+            host.service = service
+        yield service, lab, self.files
+        assert service.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def begun_of_three(tmp_path_factory):
+    return Begun(tmp_path_factory.mktemp("three"), Lab)
+
+
+@pytest.fixture(scope="module")
+def begun_of_one(tmp_path_factory):
+    return Begun(tmp_path_factory.mktemp("one"), single_node)
+
+
+@pytest.fixture
+def three_hosts(begun_of_three, tmp_path):
+    with begun_of_three.continued(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def one_host(begun_of_one, tmp_path):
+    with begun_of_one.continued(tmp_path) as made:
+        yield made
+
+
 def apply_manifests(plane, files):
     for path in sorted(files):
         if path.startswith("/opt/openshift/openshift/99_assisted-installer-controller_") or path.endswith("/machine-addresses.yaml"):
@@ -103,7 +164,7 @@ class Controller:
         [container] = deployment["spec"]["template"]["spec"]["containers"]
         secret = plane.get("secret", CONTROLLER, "-n", SPACE)["data"]
         mounted = plane.folder / "secret"
-        mounted.mkdir()
+        mounted.mkdir(exist_ok=True)
         for name in ("token", "ca.crt"):
             (mounted / name).write_bytes(base64.b64decode(secret[name]))
         token = plane.kubectl("create", "token", CONTROLLER, "-n", SPACE, "--duration=2h").strip()
@@ -135,9 +196,8 @@ def is_removed(plane):
     return not any(found)
 
 
-def test_a_cluster_is_installed(service, plane, tmp_path):
-    lab = Lab(service, tmp_path)
-    files = begin_installation(lab)
+def test_a_cluster_is_installed(three_hosts, plane):
+    service, lab, files = three_hosts
     apply_manifests(plane, files)
     rows = json.loads(plane.get("configmap", "machine-addresses", "-n", "openshift-config")["data"]["machines"])
     assert sorted((row["name"], row["role"], row["addresses"]) for row in rows) == [
@@ -198,9 +258,58 @@ def test_a_cluster_is_installed(service, plane, tmp_path):
     assert base64.b64decode(yaml.safe_load(files["/opt/openshift/openshift/99_assisted-installer-controller_7_secret.yaml"])["data"]["token"]).decode() not in log
 
 
-def test_without_the_service_the_report_is_in_the_cluster(service, plane, tmp_path):
-    lab = Lab(service, tmp_path)
-    files = begin_installation(lab)
+def test_the_service_ends_with_its_host(three_hosts, plane):
+    service, lab, files = three_hosts
+    apply_manifests(plane, files)
+    service.kill()
+    Controller(plane, files, "--patience=2s", "--service-host=host-0")
+    plane.until("a report", lambda: "has not answered since" in plane.get("configmap", f"{CONTROLLER}-report", "-n", SPACE)["data"].get("service", ""))
+    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
+    plane.until("a report of the Node", lambda: "host-0: not Ready" in plane.get("configmap", f"{CONTROLLER}-report", "-n", SPACE)["data"]["nodes"])
+    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
+    plane.until("removal", lambda: is_removed(plane))
+    assert "the installation is over: host-0, which carried the service, is a node" in (plane.folder / f"{CONTROLLER}.log").read_text()
+    service.start()
+
+
+def test_a_single_node_is_installed(one_host, plane):
+    """The controller runs on the node only when the live system, with the bootstrap, has ended."""
+    service, lab, files = one_host
+    apply_manifests(plane, files)
+    table = json.loads(plane.get("configmap", "machine-addresses", "-n", "openshift-config")["data"]["machines"])
+    assert [(row["name"], row["role"]) for row in table] == [("host-0", "master")], table
+    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
+    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
+    Controller(plane, files)
+    plane.until("a host that is Done", lambda: lab.hosts[0].view()["progress"]["current_stage"] == "Done")
+    assert service.cluster(lab.id)["status"] == "finalizing"
+    service.call("POST", f"/clusters/{lab.id}/actions/complete-installation", {"is_success": True}, token=lab.controller())
+    plane.until("removal", lambda: is_removed(plane))
+    assert service.cluster(lab.id)["status"] == "installed"
+
+
+def test_the_service_of_a_single_node_has_ended_before_the_controller_begins(one_host, plane):
+    service, _, files = one_host
+    apply_manifests(plane, files)
+    service.kill()
+    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
+    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
+    Controller(plane, files, "--service-host=host-0")  # it does not wait for a service that cannot come back
+    plane.until("removal", lambda: is_removed(plane))
+    service.start()
+
+
+def test_a_cancelled_installation_leaves_no_controller(three_hosts, plane):
+    service, lab, files = three_hosts
+    apply_manifests(plane, files)
+    Controller(plane, files)
+    plane.until("roles that belong to the namespace", lambda: plane.get("clusterrole", CONTROLLER)["metadata"].get("ownerReferences"))
+    service.call("POST", f"/clusters/{lab.id}/actions/cancel")
+    plane.until("removal", lambda: is_removed(plane))
+
+
+def test_without_the_service_the_report_is_in_the_cluster(three_hosts, plane):
+    service, lab, files = three_hosts
     apply_manifests(plane, files)
 
     def report():
@@ -224,65 +333,3 @@ def test_without_the_service_the_report_is_in_the_cluster(service, plane, tmp_pa
     plane.until("no more work", lambda: f"see ConfigMap {SPACE}/{CONTROLLER}-report" in (plane.folder / f"{CONTROLLER}.log").read_text())
     assert not is_removed(plane), "the report stays"
     service.start()
-
-
-def test_the_service_ends_with_its_host(service, plane, tmp_path):
-    lab = Lab(service, tmp_path)
-    files = begin_installation(lab)
-    apply_manifests(plane, files)
-    service.kill()
-    Controller(plane, files, "--patience=2s", "--service-host=host-0")
-    plane.until("a report", lambda: "has not answered since" in plane.get("configmap", f"{CONTROLLER}-report", "-n", SPACE)["data"].get("service", ""))
-    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
-    plane.until("a report of the Node", lambda: "host-0: not Ready" in plane.get("configmap", f"{CONTROLLER}-report", "-n", SPACE)["data"]["nodes"])
-    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
-    plane.until("removal", lambda: is_removed(plane))
-    assert "the installation is over: host-0, which carried the service, is a node" in (plane.folder / f"{CONTROLLER}.log").read_text()
-    service.start()
-
-
-def single_node(service, folder):
-    """Its names resolve nowhere."""
-    lab = Lab(service, folder, 1, high_availability_mode="None")
-    everything = json.dumps(["all"])
-    service.call("PUT", f"/clusters/{lab.id}/ignored-validations", {"host-validation-ids": everything, "cluster-validation-ids": everything})
-    return lab
-
-
-def test_a_single_node_is_installed(service, plane, tmp_path):
-    """The controller runs on the node only when the live system, with the bootstrap, has ended."""
-    lab = single_node(service, tmp_path)
-    files = begin_installation(lab)
-    apply_manifests(plane, files)
-    table = json.loads(plane.get("configmap", "machine-addresses", "-n", "openshift-config")["data"]["machines"])
-    assert [(row["name"], row["role"]) for row in table] == [("host-0", "master")], table
-    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
-    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
-    Controller(plane, files)
-    plane.until("a host that is Done", lambda: lab.hosts[0].view()["progress"]["current_stage"] == "Done")
-    assert service.cluster(lab.id)["status"] == "finalizing"
-    service.call("POST", f"/clusters/{lab.id}/actions/complete-installation", {"is_success": True}, token=lab.controller())
-    plane.until("removal", lambda: is_removed(plane))
-    assert service.cluster(lab.id)["status"] == "installed"
-
-
-def test_the_service_of_a_single_node_has_ended_before_the_controller_begins(service, plane, tmp_path):
-    lab = single_node(service, tmp_path)
-    files = begin_installation(lab)
-    apply_manifests(plane, files)
-    service.kill()
-    plane.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "host-0"}})
-    plane.status("node", "host-0", {"conditions": [condition("Ready", "True")]})
-    Controller(plane, files, "--service-host=host-0")  # it does not wait for a service that cannot come back
-    plane.until("removal", lambda: is_removed(plane))
-    service.start()
-
-
-def test_a_cancelled_installation_leaves_no_controller(service, plane, tmp_path):
-    lab = Lab(service, tmp_path)
-    files = begin_installation(lab)
-    apply_manifests(plane, files)
-    Controller(plane, files)
-    plane.until("roles that belong to the namespace", lambda: plane.get("clusterrole", CONTROLLER)["metadata"].get("ownerReferences"))
-    service.call("POST", f"/clusters/{lab.id}/actions/cancel")
-    plane.until("removal", lambda: is_removed(plane))
