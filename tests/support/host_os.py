@@ -37,7 +37,7 @@ exec "$@"
 """
 
 # Compiled, and without the packages of this host, because a test starts a thousand of them.
-STAND_IN = """#!/usr/hostbin/python3 -IS
+STAND_IN = """#!/usr/hostbin/python3 -BIS
 import sys
 sys.path.insert(0, "/usr/lib-stand-ins")
 import host_os_programs
