@@ -9,7 +9,6 @@ import contextlib
 import copy
 import datetime
 import json
-import os
 import pathlib
 import shutil
 import signal

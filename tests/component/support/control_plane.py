@@ -11,6 +11,7 @@ import os
 import pathlib
 import subprocess
 
+import yaml
 from api_client import ApiClient
 from programs import Programs, free_port
 

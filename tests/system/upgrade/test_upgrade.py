@@ -128,7 +128,7 @@ def test_todays_release_while_the_cluster_is_used(installed):
         refused, silence = installed.recorder.refused_since(begun), installed.recorder.silence_since(begun)
         print(f"\nthree masters and two workers after {took:.0f} s (goal {UPGRADE_GOAL} s)\n{times.summary()}\n"
               f"recorder: {len(refused)} calls refused, longest time without an answer {silence:.2f} s (goal {SILENCE_GOAL} s)\n"
-              f"{requests.count} requests of the application, {len(requests.failed)} failed", flush=True)
+              f"{requests.count} requests of the application, {len(requests.failed)} failed", *map(str, refused), sep="\n", flush=True)
     assert parts_of(installed) == today
     assert times.boots == dict.fromkeys(MASTERS + WORKERS, 1)
     problems = f"{len(refused)} calls refused, {len(requests.failed)} requests of the application failed"
