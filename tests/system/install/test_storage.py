@@ -47,6 +47,10 @@ def ready(installed):
             if condition(pod, "Ready") == "True" and "deletionTimestamp" not in pod["metadata"]}
 
 
+def containers(installed):
+    return {pod["status"]["containerStatuses"][0]["containerID"] for pod in pods(installed).values()}
+
+
 def texts(installed):
     return {name: installed.kubectl("exec", "--namespace", SPACE, name, "--", "cat", "/data/id").stdout for name in sorted(pods(installed))}
 
@@ -89,14 +93,16 @@ def test_a_stateful_set_keeps_its_data_when_its_nodes_lose_their_power(installed
     owner = installed.kubectl("exec", "--namespace", SPACE, "db-0", "--", "stat", "--format=%u:%g %a", "/data/id").stdout
     assert owner.startswith("1000:2000 "), owner
     started = {node: installed.api.get(f"/api/v1/nodes/{node}")["status"]["nodeInfo"]["bootID"] for node in workers}
+    of_before = containers(installed)
     power_off(installed, workers)
     installed.wait_until("they are off", lambda: all(installed.machines()[name]["state"] != "running" for name in workers))
     run(SLIPWAY, "machine", "start", *workers, "--cluster", installed.name, "--state", installed.state)
     installed.wait_until("they have started again", lambda: all(
         installed.api.get(f"/api/v1/nodes/{node}")["status"]["nodeInfo"]["bootID"] != boot for node, boot in started.items()), limit=180)
-    # Containers of before end with their machine; the kubelet starts new ones.
-    installed.wait_until("all pods are ready again", lambda: ready(installed) == places, limit=180, missing=lambda: str(ready(installed)))
-    installed.wait_until("they have their data", lambda: texts(installed) == before, limit=60)
+    # Containers of before end with their machine; the kubelet starts new ones. Until it has, the API has the state of before.
+    installed.wait_until("all pods are ready again", lambda: ready(installed) == places and not containers(installed) & of_before, limit=180,
+                         missing=lambda: str(ready(installed)))
+    assert texts(installed) == before
 
 
 def test_a_claim_that_fits_nowhere_says_why(installed, space):
