@@ -15,6 +15,7 @@ from typing import NamedTuple
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 NEW_TYPE = 5  # seconds in which the server lists a type whose definition it has established
 GONE = 60  # seconds
+BUSY = 30  # seconds in which a server may ask to be asked again: the storage of a new type is "(re)initializing"
 
 
 class Refused(AssertionError):
@@ -58,7 +59,7 @@ class ApiClient:
 
     def request(self, method, path, body=None, kind="application/json", accept="application/json"):
         """The document of the answer."""
-        content = None if body is None else json.dumps(body).encode()
+        content, deadline = None if body is None else json.dumps(body).encode(), time.monotonic() + BUSY
         while True:
             connection = getattr(self.own, "connection", None)
             is_new = connection is None
@@ -68,7 +69,9 @@ class ApiClient:
                 connection.request(method, path, content, {"Accept": accept, "Content-Type": kind})
                 answer = connection.getresponse()
                 data = answer.read()
-                break
+                if answer.status != 429 or time.monotonic() > deadline:
+                    break
+                time.sleep(0.2)
             except (OSError, http.client.HTTPException) as failure:
                 connection.close()
                 self.own.connection = None

@@ -81,8 +81,8 @@ class ControlPlane(Programs):
             self.wait("kube-apiserver", lambda: self._is_established(each["metadata"]["name"]))  # noqa: B023
 
     def _is_established(self, name):
-        conditions = self.get("crd", name).get("status", {}).get("conditions", [])
-        return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+        status = self.get("crd", name).get("status", {})  # at first its conditions are null
+        return any(each["type"] == "Established" and each["status"] == "True" for each in status.get("conditions") or [])
 
     def install_types(self, paths):
         """Creates the CustomResourceDefinitions with these paths in OpenShift's Go module of types (images/crds.txt), and waits for them."""
