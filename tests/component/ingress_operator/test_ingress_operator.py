@@ -59,9 +59,9 @@ class Cluster(ControlPlane):
         self.apply({"apiVersion": "operator.openshift.io/v1", "kind": "IngressController",
                     "metadata": {"name": name, "namespace": OPERATOR}, "spec": spec})
 
-    def patch(self, spec):
+    def change(self, spec):
         """Patches the default controller."""
-        self.kubectl("patch", "ingresscontroller", "default", "-n", OPERATOR, "--type=merge", "-p", json.dumps({"spec": spec}))
+        self.patch("ingresscontroller", "default", {"spec": spec}, namespace=OPERATOR)
 
     def says(self, name, kind, status):
         """A function that returns whether a controller has the condition."""
@@ -154,10 +154,10 @@ def test_scale_subresource_and_selector_fit(cluster):
 
 
 def test_fields_that_are_not_asked_for_any_more_go(cluster):
-    cluster.patch({"tuningOptions": {"threadCount": 3}, "nodePlacement": {"tolerations": [{"operator": "Exists"}]}})
+    cluster.change({"tuningOptions": {"threadCount": 3}, "nodePlacement": {"tolerations": [{"operator": "Exists"}]}})
     cluster.until("it is told", lambda: cluster.variables().get("ROUTER_THREADS") == "3")
     assert cluster.default_pod()["tolerations"] == [{"operator": "Exists"}]
-    cluster.patch({"tuningOptions": {"threadCount": None}, "nodePlacement": None})
+    cluster.change({"tuningOptions": {"threadCount": None}, "nodePlacement": None})
     cluster.until("it is not told", lambda: "ROUTER_THREADS" not in cluster.variables())
     assert "tolerations" not in cluster.default_pod()
 
@@ -185,7 +185,7 @@ def test_what_cannot_be_done_is_refused(cluster):
 
 
 def test_certificate_of_an_administrator_is_served(cluster):
-    cluster.patch({"defaultCertificate": {"name": "mine"}})
+    cluster.change({"defaultCertificate": {"name": "mine"}})
     cluster.until("it is missing", cluster.says("default", "Degraded", "True"))
     assert cluster.certificate_secret() == "router-certs-default"
     cluster.kubectl("create", "secret", "tls", "mine", "-n", ROUTERS, f"--cert={cluster.certificate}", f"--key={cluster.key}")

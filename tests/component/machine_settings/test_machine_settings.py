@@ -14,7 +14,7 @@ import yaml
 COMPONENTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(COMPONENTS / "os_builds"))
 from test_os_builds import (  # noqa: E402
-    BIN, CRDS, GROUP, PAYLOAD, SOURCE, VERSION, Cluster, as_released, install_types, kubeconfig_of, machine_config_objects)
+    BIN, CRDS, GROUP, PAYLOAD, SOURCE, SPACE, VERSION, Cluster, as_released, install_types, machine_config_objects)
 
 OPERATOR_CRDS = ["_machineconfigurations.", "_networks-Default", "_dnses-Default", "_proxies.", "_clusterversions-", "_clusteroperators."]
 POLICY = "nodeDisruptionPolicy"
@@ -29,7 +29,7 @@ def cluster(tmp_path_factory):
         plane.apply(pull_secret, *objects, yaml.safe_load((SOURCE / "images/manifests/0000_80_machine-config_02_operator.cr.yaml").read_text()),
                     {"apiVersion": "config.openshift.io/v1", "kind": "ClusterOperator", "metadata": {"name": "machine-config"}, "spec": {}})
         accounts = {"machine-config-controller": as_released(plane)}
-        accounts["machine-config-operator"] = kubeconfig_of(plane, "machine-config-operator")
+        accounts["machine-config-operator"] = plane.kubeconfig_of("machine-config-operator", plane.token(SPACE, "machine-config-operator"))
         for name, path in accounts.items():
             if not (folder / name).exists():
                 (folder / name).symlink_to(BIN / "slipway-operator")
@@ -119,19 +119,19 @@ def test_the_policy_of_the_user_is_merged_with_the_defaults(cluster):
     mine = {"files": [{"path": "/etc/app", "actions": [{"type": "Drain"}, {"type": "Reload", "reload": {"serviceName": "app.service"}}]},
                       {"path": "/etc/containerd/certs.d", "actions": restart}],
             "units": [{"name": "app.service", "actions": [{"type": "DaemonReload"}]}], "sshkey": {"actions": [{"type": "Reboot"}]}}
-    cluster.patch({"spec": {POLICY: mine}}, "machineconfiguration", "cluster")
+    cluster.patch("machineconfiguration", "cluster", {"spec": {POLICY: mine}})
     merged = cluster.until("the policy", lambda: (policies(cluster) or {}).get("/etc/app") and policies(cluster))
     assert merged == defaults | {each.get("path", each.get("name")): each["actions"] for each in mine["files"] + mine["units"]}
     status = cluster.get("machineconfiguration", "cluster")["status"]
     assert status[f"{POLICY}Status"]["clusterPolicies"]["sshkey"] == mine["sshkey"]
 
     # The API server does not know what a path is.
-    cluster.patch({"spec": {POLICY: {"files": [{"path": "etc/app", "actions": [{"type": "None"}]}]}}}, "machineconfiguration", "cluster")
+    cluster.patch("machineconfiguration", "cluster", {"spec": {POLICY: {"files": [{"path": "etc/app", "actions": [{"type": "None"}]}]}}})
     degraded = ("machineconfiguration", "cluster", "NodeDisruptionPolicyDegraded")
     cluster.until("it is refused", lambda: cluster.condition(*degraded)["status"] == "True")
     assert "spec.nodeDisruptionPolicy.files[0].path: 'etc/app' is not an absolute path" in cluster.condition(*degraded)["message"]
     assert policies(cluster) == merged
-    cluster.patch({"spec": {POLICY: None}}, "machineconfiguration", "cluster")
+    cluster.patch("machineconfiguration", "cluster", {"spec": {POLICY: None}})
     cluster.until("the defaults again", lambda: policies(cluster) == defaults and cluster.condition(*degraded)["status"] == "False")
     operator = cluster.get("clusteroperator", "machine-config")
     assert not [each for each in operator["status"]["conditions"] if each["type"] == "SettingsIgnored" and each["status"] == "True"]
