@@ -19,6 +19,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/component/support"))
+from openshift_api import openshift_api  # noqa: E402
 from release_signature import MANIFEST, Key, signature_image, signature_tag  # noqa: E402
 
 DEADLINE = 90
@@ -66,16 +67,12 @@ def release(tmp_path_factory, release_key):
     theirs, own = folder / "release-manifests", folder / "manifests"
     own.mkdir()
     shutil.copytree(ROOT / "images/manifests", theirs)
-    go = shutil.which("go")
-    found = go and subprocess.run([go, "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], cwd=ROOT / "payload/openshift-api",
-                                  capture_output=True, text=True).stdout.strip()
-    if not found:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("the module github.com/openshift/api is missing")
+    api = openshift_api()
     for line in (ROOT / "images/crds.txt").read_text().splitlines():
         words = line.split("#")[0].split()
         if words:
             name = pathlib.Path(words[-1]).name
-            shutil.copy(pathlib.Path(found) / words[0], (own if name.startswith(PREFIX) else theirs) / name)
+            shutil.copy(api / words[0], (own if name.startswith(PREFIX) else theirs) / name)
     keys = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"verifier-public-key-release": release_key.public.read_text()},
             "metadata": {"name": "release-verification", "namespace": "openshift-config-managed",
                          "annotations": {**INCLUDED, "release.openshift.io/verification-config-map": ""}}}

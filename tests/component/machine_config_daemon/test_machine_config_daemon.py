@@ -25,6 +25,7 @@ SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"])
 sys.path.insert(0, str(SOURCE / "tests/component/support"))
 import machine_root  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
+from openshift_api import crd_paths  # noqa: E402
 
 PROGRAM = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway-node"
 DEADLINE = 30  # seconds; each wait normally takes less than one
@@ -162,11 +163,7 @@ def cluster(tmp_path_factory):
     (folder / "tokens").write_text(f"{TOKEN},{ACCOUNT},daemon\n")
     with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], folder, [f"--token-auth-file={folder}/tokens"]) as plane:
         cluster = Cluster(plane, folder)
-        api = openshift_api()
-        lines = [line.split("#")[0].split() for line in (SOURCE / "images/crds.txt").read_text().splitlines()]
-        paths = [api / words[0] for words in lines if words and any(
-            name in words[0] for name in ("_machineconfigs.crd", "_controllerconfigs-", "_machineconfigurations."))]
-        plane.add_types(*(yaml.load(path.read_text(), yaml.CSafeLoader) for path in paths))
+        plane.install_types(crd_paths(["_machineconfigs.crd", "_controllerconfigs-", "_machineconfigurations."]))
         role = yaml.safe_load((SOURCE / "images/manifests/0000_80_machine-config_03_daemon_2_role.yaml").read_text())
         cluster.apply(role)
         plane.kubectl("create", "clusterrolebinding", "daemon", f"--clusterrole={role['metadata']['name']}", f"--user={ACCOUNT}")
@@ -187,15 +184,6 @@ def machine(cluster, tmp_path):
     machine.start()
     yield machine
     machine.end()
-
-
-def openshift_api():
-    go = shutil.which("go")
-    found = go and subprocess.run([go, "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], cwd=SOURCE / "payload/openshift-api",
-                                  capture_output=True, text=True).stdout.strip()
-    if not found:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("the module github.com/openshift/api is missing")
-    return pathlib.Path(found)
 
 
 def wait(machine, what, ready, meanwhile=lambda: None):

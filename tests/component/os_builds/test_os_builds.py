@@ -19,6 +19,7 @@ import yaml
 COMPONENTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(COMPONENTS / "support"))
 from control_plane import ControlPlane  # noqa: E402
+from openshift_api import crd_paths  # noqa: E402
 
 BIN, PAYLOAD = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve(), pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
 SOURCE = COMPONENTS.parents[1]
@@ -154,8 +155,7 @@ def as_released(plane):
 
 def install_types(plane, names):
     """Creates the CRDs of the release whose paths have one of the names, and the namespaces of machine configuration."""
-    lines = [line.split("#")[0].split() for line in (SOURCE / "images/crds.txt").read_text().splitlines()]
-    plane.install_types([words[0] for words in lines if words and any(name in words[0] for name in names)])
+    plane.install_types(crd_paths(names))
     for name in (SPACE, "openshift-config", "openshift-config-managed", "openshift-machine-api"):
         plane.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 

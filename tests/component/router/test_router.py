@@ -15,17 +15,14 @@ import tempfile
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "tests/component/support"))
+from openshift_api import openshift_api  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def definition():
     """The CustomResourceDefinition of Route."""
-    go = shutil.which("go")
-    found = go and subprocess.run([go, "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], cwd=ROOT / "payload/openshift-api",
-                                  capture_output=True, text=True).stdout.strip()
-    if not found:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("the module github.com/openshift/api is missing")
-    return pathlib.Path(found) / "route/v1/zz_generated.crd-manifests/routes.crd.yaml"
+    return openshift_api() / "route/v1/zz_generated.crd-manifests/routes.crd.yaml"
 
 
 def test_connections_reach_the_pods_of_their_route(definition):

@@ -16,7 +16,6 @@ import threading
 import time
 
 import pytest
-import yaml
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import config_operator  # noqa: E402

@@ -7,12 +7,12 @@ payload is the directory with hyperkube and etcd; folder is an empty directory f
 by its PID: those of the control plane are killed, because nothing is left of them but the folder.
 """
 
-import os
 import pathlib
 import subprocess
 
 import yaml
 from api_client import ApiClient
+from openshift_api import openshift_api
 from programs import Programs, free_port
 
 DEADLINE = 60  # for programs that take one to five seconds on an idle machine
@@ -85,12 +85,9 @@ class ControlPlane(Programs):
         return any(each["type"] == "Established" and each["status"] == "True" for each in status.get("conditions") or [])
 
     def install_types(self, paths):
-        """Creates the CustomResourceDefinitions with these paths in OpenShift's Go module of types (images/crds.txt), and waits for them."""
-        build = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
-        go = subprocess.run([SOURCE / "payload/ensure-go", build / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
-        listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
-                                check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
-        self.add_types(*[yaml.load((pathlib.Path(listed.stdout.strip()) / path).read_text(), yaml.CSafeLoader) for path in paths])
+        """Creates the CustomResourceDefinitions with these paths in openshift_api(), and waits for them."""
+        folder = openshift_api()
+        self.add_types(*[yaml.load((folder / path).read_text(), yaml.CSafeLoader) for path in paths])
 
     def install_manifests(self, names):
         """Creates the objects of these manifests of the release."""

@@ -5,7 +5,7 @@ import time
 
 import host_clock
 from machines import (API, DATA, asked, end, holders, is_ready, make_certificate, make_kubelet_folder, make_network, make_programs,
-                      only_holder, report, run, start_api, start_client, start_container, start_pod, start_pod_of, stays, tail, tell,
+                      only_holder, report, run, start_api, start_client, start_container, start_pod, start_pod_of, stays, tell,
                       track_file, wait)
 
 MASTERS = {"m0": "10.97.77.11", "m1": "10.97.77.12", "m2": "10.97.77.13"}
