@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <utility>
 
 namespace slipway::components::assisted_controller {
 
@@ -169,17 +170,15 @@ class Controller {
 
   Result<> keep_looking(const sys::Context& context) {
     SteadyTime next_log = context.clock.steady() + between_logs;
-    Milliseconds retry = first_retry;
+    const Milliseconds first = std::min(first_retry, options_.between_looks);
+    Milliseconds retry = first;
     while (!context.stop.stop_requested()) {
       const Result<> looked = look();
-      Milliseconds pause = options_.between_looks;
-      if (looked.ok() || refusals_ > 0) {
-        retry = first_retry;
-      } else {
-        // It may only start again. Refusals have their time: one after another would be as one.
-        pause = std::min(retry, options_.between_looks);
-        retry = 2 * pause;
-      }
+      // A service without an answer may only start again. Refusals keep their pauses: several within a second would be as one.
+      const bool is_unanswered = !looked.ok() && refusals_ == 0;
+      if (!is_unanswered) retry = first;
+      const Milliseconds pause =
+          is_unanswered ? std::exchange(retry, std::min(retry * 2, options_.between_looks)) : options_.between_looks;
       if (!looked.ok()) context.log.warn("{}; looking again in {}", looked.error().message(), human_duration(pause));
       if (context.clock.steady() >= next_log) {
         next_log = context.clock.steady() + between_logs;

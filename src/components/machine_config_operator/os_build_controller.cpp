@@ -44,7 +44,6 @@ std::string annotation_of(const Json& object, std::string_view key) { return tex
 
 std::string created_at(const Json& object) { return text_of(object, {"metadata", "creationTimestamp"}); }
 
-
 std::string image_of(const Json& build) { return text_of(build, {"status", "digestedImagePushSpec"}); }
 
 // Objects of a build in the cluster.
