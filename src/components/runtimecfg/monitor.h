@@ -23,8 +23,8 @@ namespace slipway::components::runtimecfg {
 
 // The value of a machine that can serve. The address stays where it is: its holder has the highest value. In VRRP, machines with
 // higher priority take over earlier (RFC 5798, 6.1, Skew_Time). With the same priority two machines take over at the same time,
-// and one of them gives the address up again, which cuts the calls that it got. So other machines have different values,
-// computed from their own addresses.
+// and one of them gives the address up again, which cuts the calls that it got. So the value of another machine depends on its
+// own address; consecutive addresses have values that are far apart.
 int full_priority(const net::IpAddress& own, bool holds_address);
 
 //   up       number of healthy API servers

@@ -72,7 +72,7 @@ TEST(PriorityChange, IsHighWithEnoughAndForbidsTheAddressWithNone) {
   EXPECT_EQ(priority_change(3, 2, false, 150), -254);
 }
 
-TEST(FullPriority, TheHolderComesFirstAndNoOtherTwoAreEqual) {
+TEST(FullPriority, TheHolderComesFirstAndNeighboursAreFarApart) {
   for (const char* network : {"10.0.0.0/24", "fd00::/64"}) {
     const auto machine = [network](std::uint64_t n) { return net::parse_cidr(network)->host(n).value(); };
     EXPECT_EQ(full_priority(machine(10), true), 190);
