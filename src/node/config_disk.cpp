@@ -5,6 +5,7 @@
 #include "machineconfig/machine_state.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -23,6 +24,8 @@ constexpr const char* force_file = "/run/machine-config-daemon-force";
 constexpr const char* kubelet_ca_file = "/etc/kubernetes/kubelet-ca.crt";
 constexpr const char* core_home = "/home/core/.ssh";
 constexpr const char* core_keys = "/home/core/.ssh/authorized_keys.d/ignition";
+constexpr const char* accounts_folder = "/etc";
+constexpr std::array<std::string_view, 6> account_files = {"passwd", "shadow", "group", "gshadow", "subuid", "subgid"};
 // Lists the units that Ignition enabled. It would enable them again, whatever a later config says.
 constexpr const char* ignition_preset = "/etc/systemd/system-preset/20-ignition.preset";
 
@@ -40,6 +43,14 @@ bool is_leftover(std::string_view entry, const std::string& name) {
     return entry.size() == written.size() + 8 && entry.starts_with("." + written + ".");
   };
   return entry == own || is_of_write(name) || is_of_write(own);
+}
+// The process that made the entry, if it is a lock of the programs for accounts before it has its final name: "passwd.PID". A program
+// that is killed leaves it. Its other files are written over or taken over by the next program.
+std::string maker_of_account_lock(std::string_view entry) {
+  const std::size_t dot = std::min(entry.find('.'), entry.size());
+  const std::string_view maker = entry.substr(std::min(dot + 1, entry.size()));
+  const bool is_of_accounts = std::ranges::find(account_files, entry.substr(0, dot)) != account_files.end();
+  return is_of_accounts && std::ranges::all_of(maker, [](char c) { return '0' <= c && c <= '9'; }) ? std::string(maker) : "";
 }
 std::string parent_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)); }
 
@@ -222,7 +233,7 @@ Result<> ConfigDisk::put_config(const Configs& before, const MachineConfig& want
   return Ok{};
 }
 
-// Removes temporary files of writes that were killed before their last step.
+// Removes temporary files of writes and programs that were killed before their last step.
 Result<> ConfigDisk::remove_leftovers(const Configs& before) {
   std::set<std::string> paths = paths_of(before);
   paths.insert({current_file, next_file, core_keys});
@@ -235,6 +246,11 @@ Result<> ConfigDisk::remove_leftovers(const Configs& before) {
         TRY(environment_.files.remove(place + "/" + entry));
       }
     }
+  }
+  const std::string accounts = deployment_ + accounts_folder;
+  for (const std::string& entry : TRY(environment_.files.list(accounts))) {
+    const std::string maker = maker_of_account_lock(entry);
+    if (!maker.empty() && !TRY(environment_.files.info("/proc/" + maker))) TRY(environment_.files.remove(accounts + "/" + entry));
   }
   return Ok{};
 }

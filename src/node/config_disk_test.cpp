@@ -140,6 +140,7 @@ TEST_F(ConfigDiskTest, KilledAnywhereTheSameAgainReachesTheSameEnd) {
     if (current.name == first().name) {
       std::optional<MachineConfig> interrupted = fresh.disk.next().value();
       if (interrupted) fresh.machine.put("/etc/.made.a1B2c3", "as a write leaves it that is killed");
+      if (interrupted) fresh.machine.put("/etc/passwd.4711", "as chpasswd leaves it that is killed");
       std::vector<const MachineConfig*> allowed{&current};
       if (interrupted) allowed.push_back(&*interrupted);
       EXPECT_EQ(fresh.disk.find_drift(allowed).value(), std::nullopt);
@@ -152,6 +153,18 @@ TEST_F(ConfigDiskTest, KilledAnywhereTheSameAgainReachesTheSameEnd) {
     EXPECT_EQ(fresh.machine.tree("/etc"), after_first());
   }
   EXPECT_GT(killed, 20);
+}
+
+TEST_F(ConfigDiskTest, LocksOfProgramsThatRunStay) {
+  machine.put("/proc/4711/stat", "");
+  for (const char* name : {"shadow.4711", "shadow.4712", "shadow.d", "shadow.", "hosts.4712"}) {
+    machine.put(std::string("/etc/") + name, "");
+  }
+  ASSERT_TRUE(disk.set_next(second()).ok());
+  ASSERT_TRUE(change(second()).ok());
+  Tree expected = after_second();
+  for (const char* name : {"shadow.4711", "shadow.d", "shadow.", "hosts.4712"}) expected[std::string("/etc/") + name] = "0644 ";
+  EXPECT_EQ(machine.tree("/etc"), expected);
 }
 
 TEST_F(ConfigDiskTest, KilledAnywhereItCanGoBackOrElsewhere) {

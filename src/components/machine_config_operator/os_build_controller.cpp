@@ -133,7 +133,8 @@ std::string attempts_text(const BuildObjects& objects) {
                      mc::parse_failure(*objects.failures.back())->message);
 }
 
-Observed observe_job(const BuildObjects& objects, const mc::OsBuild& build, WallTime now) {
+// `has_begun`: the Job had a pod before. A pod that is lost with its machine is not a failure, and the Job no longer shows it.
+Observed observe_job(const BuildObjects& objects, const mc::OsBuild& build, bool has_begun, WallTime now) {
   const Json& job = *objects.job;
   const bool is_complete = kube::condition_status(job, "Complete") == "True";
   const bool has_failed = kube::condition_status(job, "Failed") == "True";
@@ -168,8 +169,8 @@ Observed observe_job(const BuildObjects& objects, const mc::OsBuild& build, Wall
     if (now >= limit) return {BuildPhase::interrupted, "ResultMissing", "the Job is complete, but wrote no result"};
     return {.phase = BuildPhase::building, .reason = "ResultPending", .replan_at = limit};
   }
-  const bool has_begun = integer_of(job, {"status", "active"}) > 0 || integer_of(job, {"status", "failed"}) > 0;
-  if (!has_begun) return {BuildPhase::prepared, "JobCreated", "the pod of the build does not exist yet"};
+  const bool has_pod = integer_of(job, {"status", "active"}) > 0 || integer_of(job, {"status", "failed"}) > 0;
+  if (!has_pod && !has_begun) return {BuildPhase::prepared, "JobCreated", "the pod of the build does not exist yet"};
   Observed building{.phase = BuildPhase::building, .reason = "JobRunning", .message = attempts_text(objects)};
   const std::optional<WallTime> limit = objects.pod ? start_limit(*objects.pod) : std::nullopt;
   if (limit && now < *limit) building.replan_at = limit;
@@ -349,7 +350,7 @@ class PoolBuild {
   void build() {
     if (const std::optional<Observed> seeded = seed()) return report(*seeded);
     const bool had_job = find(*object_, {"status", "builder", "job"}) != nullptr;
-    if (in_.objects.job) return report(observe_job(in_.objects, in_.build, now_));
+    if (in_.objects.job) return report(observe_job(in_.objects, in_.build, phase_of(*object_) == BuildPhase::building, now_));
     if (had_job) return report({BuildPhase::interrupted, "JobDeleted", "the Job was deleted before its end"});
     const Result<> prepared = prepare();
     if (!prepared.ok()) return report({BuildPhase::failed, "PrepareFailed", prepared.error().message()});

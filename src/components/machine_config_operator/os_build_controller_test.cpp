@@ -317,6 +317,13 @@ TEST(OsBuilds, TheStateOfTheJobIsTheStateOfTheBuild) {
          c.set_job({{"active", 1}});
        },
        "Building", "JobRunning", ""},
+      {"its machine is lost",
+       [](Cluster& c) {
+         c.set_job({{"active", 1}});
+         (void)c.settle();
+         c.set_job({{"active", 0}});
+       },
+       "Building", "JobRunning", ""},
       {"an attempt failed",
        [&](Cluster& c) {
          fail(c, "pod-1", Code::unavailable, "registry.example.com: no connection");
