@@ -24,7 +24,8 @@ def copy(image, folder, size=10 * GIB):
 
 
 def check_running(running):
-    assert running.settled() == "running"
+    state = running.settled()
+    assert state == "running", state
     mounts = running.run("for target in /usr /sysroot /boot; do findmnt --noheadings --raw --output TARGET,OPTIONS $target; done")
     options = dict(line.split() for line in mounts.splitlines())
     assert options["/usr"].startswith("ro,") and options["/sysroot"].startswith("ro,"), options
