@@ -1,6 +1,7 @@
 """The workers get another operating system and other kernel arguments, one after another, and get back what they had."""
 
 import os
+import time
 
 import host_clock
 import pytest
@@ -39,7 +40,7 @@ def kernels(installed, machine):
 
 
 def test_an_image_kernel_arguments_and_extensions_come_to_the_workers_and_go(installed, machine_config, images):  # noqa: F811
-    started = {name: booted(installed, name) for name in workers(installed)}
+    started, begun, span = {name: booted(installed, name) for name in workers(installed)}, time.time(), host_clock.Span()
     before = target(pool(installed))
     os_before = {name: running_image(installed, name) for name in started}
     machine_config("99-slipway-os", osImageURL=images["good"], kernelArguments=["slipway.test=1"], extensions=["kerberos"], kernelType="realtime")
@@ -47,6 +48,8 @@ def test_an_image_kernel_arguments_and_extensions_come_to_the_workers_and_go(ins
     wanted = target(pool(installed))
     most, cordoned, _ = watch_roll_out(installed, "worker", wanted)
     assert most == 1 and cordoned == set(started)
+    seen = pool(installed)["status"]
+    assert seen["readyMachineCount"] == seen["machineCount"] == len(started) and seen["unavailableMachineCount"] == 0
     for name, node in workers(installed).items():
         assert note(node, "currentConfig") == wanted
         assert installed.machine(name, "cat", MARKER).stdout == "good\n"
@@ -65,6 +68,8 @@ def test_an_image_kernel_arguments_and_extensions_come_to_the_workers_and_go(ins
         assert running_image(installed, name).split()[0] == os_before[name].split()[0]
         assert "slipway.test=1" not in installed.machine(name, "cat", "/proc/cmdline").stdout.split()
         assert installed.machine(name, "klist", "-V", check=False).returncode != 0 and "-rt-" not in kernels(installed, name)[0]
+    refused = installed.recorder.refused_since(begun)
+    assert not refused or span.excuses(f"{len(refused)} calls refused while workers got another operating system"), installed.explain(refused)
     assert installed.recorder.check() == []
 
 
