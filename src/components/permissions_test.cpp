@@ -325,6 +325,9 @@ TEST_F(PermissionsTest, ProgramsOnNodesMayReadWhatTheyWatch) {
        .watched = machine_config_operator::MachineConfigController::watched(),
        .lease_space = "openshift-machine-config-operator",
        .lease = "any-lock"});
+  judge({.account = "openshift-machine-config-operator/machine-config-server", .watched = {}},
+        {{"create", "authentication.k8s.io", "tokenreviews", "", ""},
+         {"create", "authorization.k8s.io", "subjectaccessreviews", "", ""}});
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 

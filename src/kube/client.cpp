@@ -94,7 +94,14 @@ Error api_error(std::string_view method, std::string_view path, int status, std:
   return error(code, "{} {}: {}", method, path.substr(0, path.find('?')), what);
 }
 
-Client::Client(net::Http& http, Access access) : http_(http), access_(std::move(access)) {}
+Client::Client(net::Http& http, Access access, Metrics* metrics)
+    : http_(http), access_(std::move(access)), metrics_(metrics) {}
+
+void Client::count(std::string_view verb, const Result<net::Answer>& answer) {
+  if (!metrics_) return;
+  const std::string code = answer.ok() ? fmt::format("{}xx", answer->status / 100) : "none";
+  metrics_->add(Metric::api_requests, {{"verb", verb}, {"code", code}});
+}
 
 Result<net::Request> Client::request_for(const std::string& method, const std::string& path) const {
   net::Request request;
@@ -128,7 +135,9 @@ Result<Json> Client::send(const sys::Context& context, const ApiRequest& wanted)
     request.body = emit_json(*wanted.body, JsonStyle::compact);
   }
   const std::string doing = fmt::format("{} {}", wanted.method, wanted.path.substr(0, wanted.path.find('?')));
-  const net::Answer answer = TRY(http_.send(request, context.stop).context(doing));
+  Result<net::Answer> answered = http_.send(request, context.stop);
+  count(wanted.method, answered);
+  const net::Answer answer = TRY(std::move(answered).context(doing));
   if (!is_success(answer.status)) return error_of(wanted.method, wanted.path, answer);
   if (answer.body.empty()) return Json(nullptr);
   if (answer.header("Content-Type").value_or("").starts_with("text/")) return Json(to_utf8(answer.body));
@@ -140,7 +149,9 @@ Result<> Client::stream(const sys::Context& context, const std::string& path,
   net::Request request = TRY(request_for("GET", path));
   request.connect_limit = connect_limit;
   request.idle_limit = idle_limit;
-  const std::string doing = "GET " + path.substr(0, path.find('?'));
+  const std::string collection = path.substr(0, path.find('?'));
+  const std::string doing = "GET " + collection;
+  if (metrics_) metrics_->add(Metric::watches, {{"resource", collection.substr(collection.rfind('/') + 1)}});
   // Kept apart from errors of Http, because errors of on_event are returned unchanged.
   std::optional<Error> failure;
   EventReader reader(path, on_event);
@@ -150,6 +161,7 @@ Result<> Client::stream(const sys::Context& context, const std::string& path,
     return taken;
   });
   if (failure) return *failure;
+  count("WATCH", answer);
   if (!answer.ok()) return std::move(answer).error().context(doing);
   if (!is_success(answer->status)) return error_of("GET", path, answer.value());
   return reader.finish().context(doing);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/metrics.h"
 #include "base/result.h"
 #include "kube/kubeconfig.h"
 #include "kube/types.h"
@@ -49,21 +50,27 @@ class Api {
   // data for 150 s is unavailable, so request bookmarks.
   virtual Result<> stream(const sys::Context& context, const std::string& path,
                           const std::function<Result<>(WatchEvent)>& on_event) = 0;
+
+  // Where the program that uses this interface counts; null: it does not count.
+  virtual Metrics* metrics() { return nullptr; }
 };
 
 class Client final : public Api {
  public:
-  // `http` must outlive the client.
-  Client(net::Http& http, Access access);
+  // `http` and `metrics` must outlive the client. metrics: counts requests and watches; null: they are not counted
+  Client(net::Http& http, Access access, Metrics* metrics = nullptr);
   Result<Json> send(const sys::Context& context, const ApiRequest& request) override;
   Result<> stream(const sys::Context& context, const std::string& path,
                   const std::function<Result<>(WatchEvent)>& on_event) override;
+  Metrics* metrics() override { return metrics_; }
 
  private:
   Result<net::Request> request_for(const std::string& method, const std::string& path) const;
+  void count(std::string_view verb, const Result<net::Answer>& answer);
 
   net::Http& http_;
   Access access_;
+  Metrics* metrics_;
 };
 
 // get, update, merge_patch, apply, create and remove use namespace "default" for namespaced types without a namespace.

@@ -50,6 +50,36 @@ class RecordingHttp final : public net::Http {
   net::Request last;
 };
 
+TEST(Client, CountsRequestsAndWatches) {
+  // Answers with one status after the other; 0: no connection.
+  class Statuses final : public net::Http {
+   public:
+    Result<net::Answer> send(const net::Request&, std::stop_token, const net::Sink&) override {
+      net::Answer answer;
+      answer.status = next.at(at++);
+      if (answer.status == 0) return error(Code::unavailable, "no connection");
+      return answer;
+    }
+    std::vector<int> next{200, 201, 409, 0, 200, 410};
+    std::size_t at = 0;
+  } http;
+  RealTimeContext test;
+  Metrics metrics;
+  Client client(http, access_to(1), &metrics);
+  EXPECT_EQ(client.metrics(), &metrics);
+  for (const char* method : {"GET", "GET", "PUT", "PUT"})
+    (void)client.send(test.context(), {.method = method, .path = "/api/v1/nodes/a"});
+  const auto no_events = [](const WatchEvent&) -> Result<> { return Ok{}; };
+  for (int i = 0; i < 2; ++i) (void)client.stream(test.context(), "/api/v1/namespaces/a/pods?watch=true", no_events);
+  EXPECT_EQ(metrics.samples({}),
+            "slipway_api_requests_total{verb=\"GET\",code=\"2xx\"} 2\n"
+            "slipway_api_requests_total{verb=\"PUT\",code=\"4xx\"} 1\n"
+            "slipway_api_requests_total{verb=\"PUT\",code=\"none\"} 1\n"
+            "slipway_api_requests_total{verb=\"WATCH\",code=\"2xx\"} 1\n"
+            "slipway_api_requests_total{verb=\"WATCH\",code=\"4xx\"} 1\n"
+            "slipway_watches_total{resource=\"pods\"} 2\n");
+}
+
 TEST(Client, SendsCompactJsonWithItsTokenBelowThePathOfTheServer) {
   Server server({.headers = {"Content-Type: application/json"}, .body = R"({"kind":"Node"})"});
   const Result<Json> answer =

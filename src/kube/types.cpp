@@ -46,6 +46,7 @@ constexpr std::array all_types = {
     &types::cluster_roles,
     &types::cluster_role_bindings,
     &types::custom_resource_definitions,
+    &types::token_reviews,
     &types::subject_access_reviews,
     &types::cluster_versions,
     &types::cluster_operators,

@@ -81,6 +81,7 @@ inline const ResourceType cluster_role_bindings{"rbac.authorization.k8s.io", "v1
                                                 false};
 inline const ResourceType custom_resource_definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                                       "CustomResourceDefinition", false};
+inline const ResourceType token_reviews{"authentication.k8s.io", "v1", "tokenreviews", "TokenReview", false};
 inline const ResourceType subject_access_reviews{"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview",
                                                  false};
 

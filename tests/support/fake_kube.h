@@ -37,6 +37,7 @@ class FakeKube final : public kube::Api {
   Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override;
   Result<> stream(const sys::Context& context, const std::string& path,
                   const std::function<Result<>(kube::WatchEvent)>& on_event) override;
+  Metrics* metrics() override { return &counted; }
 
   // For the test itself: not counted, and without hooks. put replaces the whole object with its status, and creates the
   // namespace.
@@ -63,6 +64,7 @@ class FakeKube final : public kube::Api {
   std::function<void(const Json&)> after_write;  // called without the lock, so it may use the fake; not called for its own writes
   std::function<bool(const Json&)> review;       // answers SubjectAccessReviews; without it all are allowed
   bool establish_types = true;                   // CRDs are served immediately
+  Metrics counted;                               // what the users of this API count; the fake itself counts nothing
 
  private:
   struct Served {

@@ -189,7 +189,13 @@ Result<> Reconciler::apply_until_stopped(const sys::Context& context) {
   started_ = context.clock.steady();
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = view_.changed().count();
+    const SteadyTime begin = context.clock.steady();
     const SteadyTime next = reconcile_once(context);
+    if (Metrics* metrics = api_.metrics()) {
+      const std::chrono::duration<double> took = context.clock.steady() - begin;
+      metrics->add(Metric::reconciles, {{"controller", name}, {"result", failure_ ? "failed" : "done"}});
+      metrics->add(Metric::reconcile_seconds, {{"controller", name}}, took.count());
+    }
     context.clock.wait(next, context.stop, &view_.changed(), seen);
   }
   return error(Code::cancelled, "stopped");

@@ -6,6 +6,7 @@
 #include "components/cluster_version/release_manifests.h"
 #include "components/cluster_version/settings.h"
 #include "components/controller/leader.h"
+#include "components/controller/process_metrics.h"
 #include "components/program/kube_access.h"
 #include "kube/ensure.h"
 #include "release/signature.h"
@@ -78,7 +79,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments, c
       {.name = "release-image", .required = true},       {.name = "kubeconfig"},        {.name = "node-name"}, {.name = "listen"},
       {.name = "enable-auto-update", .is_switch = true}, {.name = "v", .fallback = "2"}};
   const Flags flags = TRY(parse_flags("cluster-version-operator start", table, arguments));
-  if (!flags.text("listen").empty()) return error(Code::invalid, "--listen: metrics are not supported (use --listen=)");
+  if (!flags.text("listen").empty()) return error(Code::invalid, "--listen: no metrics are served here (use --listen=)");
   if (flags.is_set("enable-auto-update")) return error(Code::invalid, "--enable-auto-update: updates are not supported");
   const sys::Context& context = environment.context;
   std::string version = TRY(version_of_image(environment.files));
@@ -93,7 +94,8 @@ Result<> run_start(const Environment& environment, const Arguments& arguments, c
   const VersionSettings settings{.release_image = release.image, .profile = release.profile};
   release.manifests = TRY(all_manifests(environment.files, settings));
   const kube::Access access = TRY(kube_access(environment.files, flags.text("kubeconfig")));
-  kube::Client api(environment.http, access);
+  Metrics metrics;
+  kube::Client api(environment.http, access, &metrics);
   TRY(prepare(context, api, release.manifests));
 
   // A container that restarts after a crash has the same identity, so it does not wait for the lease.
@@ -101,6 +103,8 @@ Result<> run_start(const Environment& environment, const Arguments& arguments, c
   const std::string unique = sys::environment_variable("POD_NAME", drawn);
   const LeaderOptions lease{
       .space = "openshift-cluster-version", .name = "version", .identity = fmt::format("{}_{}", node, unique)};
+  const auto offered =
+      offer_metrics(context, environment.files, metrics, "cluster-version-operator", lease.identity, release.version);
   return lead(context, api, lease, [&](const sys::Context& leading) {
     Reconciler reconciler(
         api, release,

@@ -201,6 +201,11 @@ Result<> keep_lease(const sys::Context& context, kube::Api& api, const LeaderOpt
 
 Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& options,
               const std::function<Result<>(const sys::Context&)>& work) {
+  const auto count = [&](bool is_leader) {
+    const std::string lease = fmt::format("{}/{}", options.space, options.name);
+    if (Metrics* metrics = api.metrics()) metrics->set(Metric::leader, {{"lease", lease}}, is_leader ? 1 : 0);
+  };
+  count(false);
   std::optional<HeldLease> first;
   {
     LeaseWatch watch;
@@ -218,6 +223,7 @@ Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& 
     first = TRY(std::move(acquired));
   }
   context.log.info("became leader with Lease {}/{} as {}", options.space, options.name, options.identity);
+  count(true);
   Guarded<HeldLease> held(*std::move(first));
   Result<> done = [&] {
     sys::TaskGroup tasks(context);
@@ -229,6 +235,7 @@ Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& 
     });
     return tasks.wait();
   }();
+  count(false);
   release(context, api, options, held.with_lock([](const HeldLease& lease) { return lease.object; }));
   return done;
 }

@@ -152,14 +152,18 @@ TEST(KeepLease, TimeCountsFromBeforeTheQuestion) {
 
 TEST(Leader, WorksWithTheLeaseAndGivesItBack) {
   World world;
-  std::string during;
+  std::string during, counted;
   const Result<> led = lead(world.test.context(), world.kube, world.quick, [&](const sys::Context&) -> Result<> {
     during = world.holder();
+    counted = world.kube.counted.samples({});
     return Ok{};
   });
   ASSERT_TRUE(led.ok()) << led.error().message();
   EXPECT_EQ(during, "me");
   EXPECT_EQ(world.holder(), "");
+  const std::string lease = fmt::format("slipway_leader{{lease=\"{}/{}\"}}", world.quick.space, world.quick.name);
+  EXPECT_EQ(counted, lease + " 1\n");
+  EXPECT_EQ(world.kube.counted.samples({}), lease + " 0\n");
 }
 
 TEST(Leader, TakesOverAtOnceWhenAnotherLeaves) {

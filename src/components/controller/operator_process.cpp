@@ -2,6 +2,7 @@
 
 #include "base/flags.h"
 #include "components/controller/leader.h"
+#include "components/controller/process_metrics.h"
 #include "components/program/kube_access.h"
 #include "sys/environment_variable.h"
 #include "sys/task_group.h"
@@ -20,12 +21,16 @@ Result<> run_operator_process(const Environment& environment, const Arguments& a
       program, {{.name = "kubeconfig"}, {.name = "config"}, {.name = "v", .fallback = "2", .letter = 'v'}}, arguments));
   const OperatorProcess work = TRY(make());
   const kube::Access access = TRY(kube_access(environment.files, flags.text("kubeconfig")));
-  kube::Client api(environment.http, access);
+  Metrics metrics;
+  kube::Client api(environment.http, access, &metrics);
   View view;
   const Reconciliation reconciliation{.manager = std::string(program), .watched = work.watched, .plan = work.plan, .view = view};
 
   const sys::Context& context = environment.context;
   const std::string identity = TRY(pod_identity(environment.files, environment.random));
+  // Operators of static pods have another variable.
+  const std::string version = sys::environment_variable("RELEASE_VERSION", sys::environment_variable("OPERATOR_IMAGE_VERSION"));
+  const auto offered = offer_metrics(context, environment.files, metrics, std::string(program), identity, version);
   const LeaderOptions lease{.space = work.space, .name = fmt::format("{}-lock", program), .identity = identity};
   const Result<> led = lead(context, api, lease, [&](const sys::Context& leading) {
     sys::TaskGroup tasks(leading);

@@ -22,7 +22,8 @@ struct OperatorProcess {
 // A variable that the environment of this program must have. errors: invalid: it is missing or empty
 Result<std::string> environment_text(const std::string& name);
 
-// Runs until a stop, which is success. --config is accepted for compatibility with upstream and not used.
+// Runs until a stop, which is success. Offers metrics (process_metrics.h). --config is accepted for compatibility with upstream
+// and not used.
 //
 //   program    "cluster-etcd-operator"; also the field manager of its writes
 //   arguments  [--kubeconfig=FILE] [--config=FILE] [-v N]

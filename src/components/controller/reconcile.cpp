@@ -56,9 +56,12 @@ class Reconciler {
       }
       forget_old_reads(context.clock.steady());
       const Snapshot snapshot = work_.view.snapshot();
+      const SteadyTime begin = context.clock.steady();
       const Plan plan = TRY(work_.plan(snapshot, context.clock.now()));
+      const SteadyTime planned = context.clock.steady();
       Round round = carry_out(context, plan, snapshot);
       if (context.stop.stop_requested()) break;
+      count(round, planned - begin, context.clock.steady() - begin);
       conflicts = round.conflict ? conflicts + 1 : 0;
       if (conflicts > quick_conflicts) {
         round.has_failed = true;
@@ -79,6 +82,16 @@ class Reconciler {
       context.clock.wait(now + until_next, context.stop, &work_.view.changed(), seen);
     }
     return error(Code::cancelled, "stopped");
+  }
+
+  void count(const Round& round, Milliseconds planning, Milliseconds all) {
+    Metrics* metrics = api_.metrics();
+    if (!metrics) return;
+    const std::string& name = work_.controller.empty() ? work_.manager : work_.controller;
+    const std::string_view result = round.has_failed ? "failed" : round.conflict ? "conflict" : "done";
+    metrics->add(Metric::reconciles, {{"controller", name}, {"result", result}});
+    metrics->add(Metric::plan_seconds, {{"controller", name}}, std::chrono::duration<double>(planning).count());
+    metrics->add(Metric::reconcile_seconds, {{"controller", name}}, std::chrono::duration<double>(all).count());
   }
 
   Round carry_out(const sys::Context& context, const Plan& plan, const Snapshot& snapshot) {

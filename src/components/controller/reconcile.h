@@ -51,6 +51,7 @@ struct Reconciliation {
   std::vector<Watched> watched;
   std::function<Result<Plan>(const Snapshot& seen, WallTime now)> plan;
   View& view;  // tasks and tests may put facts into it
+  std::string controller{};  // its name in metrics; empty: `manager`
 };
 
 // Runs until a stop. The first plan is made when every watch has delivered its first list. Further plans are made after every
@@ -58,7 +59,7 @@ struct Reconciliation {
 // these writes before the next plan is made. A plan may therefore do one step at a time: create an object, see it, continue. A
 // failed step is logged. It is retried after at most 15 s, or earlier if something changes, but at most ten times a second. A
 // conflict does not count as a failure. Objects that no watch covers are read before they are written, and again every five
-// minutes.
+// minutes. Counts in the metrics of `api`.
 //
 //   errors   cancelled; denied: a watch was refused; those of `plan` (a program that cannot plan ends)
 //   threads  `plan` and tasks run on one thread; watches have their own

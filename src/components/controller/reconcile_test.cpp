@@ -334,6 +334,9 @@ TEST(Reconcile, TriesAgainWhatFailedAndTheRestAtOnce) {
     EXPECT_LE(tries[i] - tries[i - 1], Milliseconds(15'000));
   }
   EXPECT_EQ(tries[11] - tries[10], Milliseconds(15'000)) << "the pause grows";
+  const std::string counted = world.kube.counted.samples({});
+  EXPECT_NE(counted.find("slipway_reconciles_total{controller=\"tester\",result=\"failed\"} 11\n"), std::string::npos) << counted;
+  EXPECT_NE(counted.find("slipway_reconciles_total{controller=\"tester\",result=\"done\"} 1\n"), std::string::npos) << counted;
 }
 
 TEST(Reconcile, TriesAgainAtOnceWhenSomethingChanges) {

@@ -3,6 +3,7 @@
 #include "base/flags.h"
 #include "base/time.h"
 #include "base/yaml.h"
+#include "components/machine_config_server/metrics.h"
 #include "components/program/kube_access.h"
 #include "kube/conditions.h"
 #include "machineconfig/os_build.h"
@@ -230,6 +231,7 @@ Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string
 
 Result<> run_start(const Environment& environment, const Arguments& arguments) {
   std::vector<Flag> table = config_server_flags();
+  for (Flag& flag : metrics_flags()) table.push_back(std::move(flag));
   table.push_back({.name = "apiserver-url"});
   table.push_back({.name = "kubeconfig"});
   table.push_back({.name = "ca-file", .fallback = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"});
@@ -240,8 +242,9 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   ClusterConfigs configs(environment.context, api, environment.files, flags.text("ca-file"));
   sys::TaskGroup tasks(environment.context);
   tasks.run("following the cluster", [&](const sys::Context& own) { return configs.follow(own); });
+  tasks.run("serving metrics", [&](const sys::Context& own) { return serve_metrics(environment.with(own), flags, api); });
   tasks.run("serving", [&](const sys::Context& own) -> Result<> {
-    TRY(serve_configs({own, environment.files, environment.runner, environment.random, environment.http}, flags, configs));
+    TRY(serve_configs(environment.with(own), flags, configs));
     tasks.request_stop();
     return Ok{};
   });

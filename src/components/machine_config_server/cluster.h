@@ -94,7 +94,8 @@ class ClusterConfigs final : public ConfigSource {
   Guarded<std::map<std::string, JoinToken>> tokens_;  // by ServiceAccount
 };
 
-// The command. Flags: --apiserver-url, --kubeconfig (only outside of a pod), --ca-file, and those of config_server_flags().
+// The command. Flags: --apiserver-url, --kubeconfig (only outside of a pod), --ca-file, and those of config_server_flags() and
+// metrics_flags().
 Result<> run_start(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::machine_config_server

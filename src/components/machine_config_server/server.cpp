@@ -37,12 +37,6 @@ int status_of(Code code) {
   }
 }
 
-Result<int> port_of(const Flags& flags, std::string_view flag) {
-  const std::string& text = flags.text(flag);
-  if (const std::optional<std::uint16_t> port = parse_number<std::uint16_t>(text)) return *port;
-  return error(Code::invalid, "--{}: '{}' is not a port", flag, text);
-}
-
 net::ServerAnswer failure(int status, std::string text) { return net::text_answer(status, std::move(text) + "\n"); }
 
 // Escapes control characters, which could forge log lines or control a terminal: "/config/a\x0ab".
@@ -242,6 +236,20 @@ Result<ConfigServer::Body> ConfigServer::body(const std::string& pool, ignition:
   return made;
 }
 
+Result<int> port_of(const Flags& flags, std::string_view flag) {
+  const std::string& text = flags.text(flag);
+  if (const std::optional<std::uint16_t> port = parse_number<std::uint16_t>(text)) return *port;
+  return error(Code::invalid, "--{}: '{}' is not a port", flag, text);
+}
+
+Result<net::HttpServer> listen_everywhere(net::ServerOptions options, const net::HttpServer::Handler& handler) {
+  options.address = "::";
+  Result<net::HttpServer> server = net::HttpServer::listen(options, handler);
+  if (server.ok()) return server;
+  options.address = "0.0.0.0";
+  return net::HttpServer::listen(options, handler);
+}
+
 std::vector<Flag> config_server_flags() {
   return {{.name = "secure-port", .fallback = "22623"},
           {.name = "insecure-port", .fallback = "22624"},
@@ -262,19 +270,14 @@ Result<> serve_configs(const Environment& environment, const Flags& flags, Confi
   if (!images_folder.empty()) images.emplace(environment.files, images_folder, credentials.tokens.control_plane);
   ConfigServer configs(context, source, credentials.tokens, images ? &*images : nullptr);
   const auto handler = [&](const net::ServerRequest& request) { return configs.answer(request); };
-  const auto listen = [&](const std::string& address) {
-    return net::HttpServer::listen({.address = address,
-                                    .port = secure_port,
-                                    .tls = net::ServerTls{credentials.certificate, credentials.key},
-                                    .connections = connections,
-                                    .connections_per_address = connections_per_address,
-                                    .exchange_limit = exchange_limit,
-                                    .slowest_file_rate = slowest_blob_rate},
-                                   handler);
-  };
-  Result<net::HttpServer> everywhere = listen("::");
-  if (!everywhere.ok()) everywhere = listen("0.0.0.0");  // machines without IPv6
-  const net::HttpServer machines = TRY(std::move(everywhere));
+  const net::HttpServer machines =
+      TRY(listen_everywhere({.port = secure_port,
+                             .tls = net::ServerTls{credentials.certificate, credentials.key},
+                             .connections = connections,
+                             .connections_per_address = connections_per_address,
+                             .exchange_limit = exchange_limit,
+                             .slowest_file_rate = slowest_blob_rate},
+                            handler));
   const net::HttpServer local = TRY(net::HttpServer::listen({.address = "127.0.0.1", .port = insecure_port}, handler));
   context.log.info("serving configs on port {}", machines.port());
   wait_for_renewal(environment, flags, credentials);

@@ -105,6 +105,12 @@ class ConfigServer {
   Guarded<Refusals> refusals_;
 };
 
+// The port in a flag. errors: invalid
+Result<int> port_of(const Flags& flags, std::string_view flag);
+
+// Listens on all addresses, also on a machine without IPv6. options.address is not used. errors: those of HttpServer::listen
+Result<net::HttpServer> listen_everywhere(net::ServerOptions options, const net::HttpServer::Handler& handler);
+
 // The flags of both commands:
 //
 //   --secure-port        HTTPS, on all addresses

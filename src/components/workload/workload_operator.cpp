@@ -80,7 +80,8 @@ Result<> run_companion(const sys::Context& context, kube::Api& api, const std::s
       .manager = manager,
       .watched = watched_by(work),
       .plan = [&](const Snapshot& seen, WallTime now) { return plan_workloads(work, release, seen, now); },
-      .view = view};
+      .view = view,
+      .controller = work.name};
   sys::TaskGroup tasks(context);
   tasks.run("", [&](const sys::Context& own) { return reconcile(own, api, reconciliation); });
   if (work.observer) tasks.run("observing", [&](const sys::Context& own) { return work.observer(own, api, view); });
