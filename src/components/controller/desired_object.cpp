@@ -94,6 +94,15 @@ Json new_object(Json object) {
   return object;
 }
 
+Json copy_of(const Json& original, std::string_view space, std::string_view name) {
+  JsonObject copy{{"apiVersion", "v1"},
+                  {"kind", find_string(original, {"kind"}).value_or("")},
+                  {"metadata", {{"name", name}, {"namespace", space}}},
+                  {"data", find_object(original, {"data"})}};
+  if (const auto type = find_string(original, {"type"})) copy["type"] = *type;
+  return copy;
+}
+
 Json updated_object(Json live, const Json& wanted) {
   JsonObject& object = live.as_object();
   object["data"] = data_of(wanted);

@@ -6,6 +6,7 @@
 #include "kube/types.h"
 
 #include <string>
+#include <string_view>
 
 namespace slipway::components {
 
@@ -40,6 +41,9 @@ bool is_fulfilled(const DesiredObject& desired, const Snapshot& seen);
 
 // The object without the fields that a server sets: a plan may have started from a copy of another object.
 Json new_object(Json object);
+
+// A ConfigMap or Secret with the type and the data of another one. space, name: of the new object
+Json copy_of(const Json& original, std::string_view space, std::string_view name);
 
 // A live ConfigMap or Secret with the data, labels and annotations of `wanted`.
 Json updated_object(Json live, const Json& wanted);

@@ -88,5 +88,18 @@ TEST(Fulfilled, CountsWhatIsBeingRemovedAsRemoved) {
   EXPECT_TRUE(fulfils(DesiredObject::How::remove, config_maps, config_map("c"), live));
 }
 
+TEST(CopyOf, TakesTypeAndDataOnly) {
+  const Json original = {{"apiVersion", "v1"},
+                         {"kind", "Secret"},
+                         {"metadata", {{"name", "a"}, {"namespace", "one"}, {"resourceVersion", "7"}}},
+                         {"type", "kubernetes.io/tls"},
+                         {"data", {{"tls.crt", "YQ=="}}}};
+  EXPECT_EQ(copy_of(original, "two", "b"), (Json{{"apiVersion", "v1"},
+                                                 {"kind", "Secret"},
+                                                 {"metadata", {{"name", "b"}, {"namespace", "two"}}},
+                                                 {"data", {{"tls.crt", "YQ=="}}},
+                                                 {"type", "kubernetes.io/tls"}}));
+}
+
 }  // namespace
 }  // namespace slipway::components

@@ -109,6 +109,8 @@ std::vector<Leaf> leaves(const ServerNames& names) {
              "The API server in front of aggregated ones"),
       client(target_space, "kubelet-client", "kube-apiserver-to-kubelet-signer", {"system:kube-apiserver", {"kube-master"}},
              month, "The API server as a client of kubelets"),
+      client(managed_space, "metrics-server-client-cert-key", "kube-apiserver-to-kubelet-signer",
+             {"system:openshift-metrics-server"}, month, "metrics-server as a client of kubelets"),
       client(managed_space, "kube-controller-manager-client-cert-key", of_control_plane, {"system:kube-controller-manager"},
              month, "The controller manager"),
       client(managed_space, "kube-scheduler-client-cert-key", of_control_plane, {"system:kube-scheduler"}, month,

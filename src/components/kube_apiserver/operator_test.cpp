@@ -22,7 +22,8 @@ struct Cluster : StaticPodCluster {
     // Objects that this operator creates do not exist yet; objects of the etcd operator do.
     for (std::string_view name : {"kube-apiserver-server-ca", "kube-apiserver-client-ca", "kube-apiserver-aggregator-client-ca"})
       view.remove(config_maps, managed_space, name);
-    for (std::string_view name : {"kube-controller-manager-client-cert-key", "kube-scheduler-client-cert-key"})
+    for (std::string_view name :
+         {"kube-controller-manager-client-cert-key", "kube-scheduler-client-cert-key", "metrics-server-client-cert-key"})
       view.remove(secrets, managed_space, name);
     const std::string ca = text(config_maps, "openshift-etcd", "etcd-ca-bundle", "ca-bundle.crt");
     put(config_map({std::string(config_space), "etcd-serving-ca"}, {{"ca-bundle.crt", ca}}));
@@ -158,6 +159,12 @@ TEST(ApiServerOperator, ServesWithCertificatesThatKubeconfigsTrust) {
   EXPECT_EQ(cluster.text(config_maps, managed_space, "kube-apiserver-server-ca", "ca-bundle.crt"),
             cluster.text(config_maps, space, "kube-apiserver-server-ca", "ca-bundle.crt"));
   EXPECT_EQ(cluster.certificate(managed_space, "kube-scheduler-client-cert-key").subject.common_name, "system:kube-scheduler");
+  const net::SubjectName measurer = cluster.certificate(managed_space, "metrics-server-client-cert-key").subject;
+  EXPECT_EQ(measurer.common_name, "system:openshift-metrics-server");
+  EXPECT_TRUE(measurer.organizations.empty()) << "it has no rights of a group";
+  EXPECT_TRUE(net::is_signed_by(cluster.text(secrets, managed_space, "metrics-server-client-cert-key", "tls.crt"),
+                                cluster.text(secrets, operator_space, "kube-apiserver-to-kubelet-signer", "tls.crt"))
+                  .value());
 }
 
 TEST(ApiServerOperator, TrustsEveryClient) {

@@ -25,12 +25,7 @@ void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, 
     }
     return;
   }
-  JsonObject copy{{"apiVersion", "v1"},
-                  {"kind", part.type().kind},
-                  {"metadata", {{"name", to.name}, {"namespace", to.space}}},
-                  {"data", find_object(*original, {"data"})}};
-  if (const auto type = find_string(*original, {"type"})) copy["type"] = *type;
-  target.plan.desired_objects.push_back({part.type(), std::move(copy)});
+  target.plan.desired_objects.push_back({part.type(), copy_of(*original, to.space, to.name)});
 }
 
 void put_text(std::string_view space, std::string_view name, std::string_view key, std::string text, Target& target) {
