@@ -14,6 +14,7 @@
 #include "components/kube_scheduler/operator.h"
 #include "components/machine_config_operator/controller_start.h"
 #include "components/machine_config_operator/operator.h"
+#include "components/metrics_server/operator.h"
 #include "components/network/operator.h"
 #include "components/service_ca/keeper.h"
 #include "components/service_ca/operator.h"
@@ -194,11 +195,12 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
     put({{"apiVersion", "config.openshift.io/v1"},
          {"kind", "ClusterVersion"},
          {"metadata", {{"name", "version"}}},
-         {"status", {{"desired", {{"image", "release@sha256:0"}}}}}});
+         {"status", {{"desired", {{"image", "release@sha256:0"}}}, {"history", JsonArray{JsonObject{{"state", "Completed"}}}}}}});
     put(config_map({"openshift-machine-config-operator", "machine-config-operator-images"},
                    {{"images.json", std::string(images)}}));
     for (const char* name : {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "config-operator",
-                             "cloud-credential", "ingress", "network", "dns", "machine-config", "service-ca", "storage"}) {
+                             "cloud-credential", "ingress", "network", "dns", "machine-config", "service-ca", "storage",
+                             "metrics-server"}) {
       put({{"apiVersion", "config.openshift.io/v1"}, {"kind", "ClusterOperator"}, {"metadata", {{"name", name}}}});
     }
     put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "tenant"}}}});
@@ -287,6 +289,8 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
         of_workloads(std::string(config_account), service_ca::make_operator("openshift-config-operator"), 3),
         of_workloads(std::string(config_account), storage::make_operator("openshift-config-operator"), 3),
         of_workloads(std::string(config_account), config_operator::make_operator({}, {"0.1.0"}), 3),
+        of_workloads(std::string(config_account),
+                     metrics_server::make_operator("r/metrics-server@sha256:1", "openshift-config-operator"), 2),
         of_workloads("openshift-cloud-credential-operator/cloud-credential-operator", cloud_credential::make_operator(), 1),
         of_workloads(std::string(ingress_account), ingress::make_operator("r/router@sha256:1"), 8),
         of_workloads("openshift-network-operator/network-operator",
@@ -414,7 +418,10 @@ TEST_F(PermissionsTest, CertificatesOfServicesAndIngressObjectsOfAllNamespaces) 
                      {"patch", "admissionregistration.k8s.io", "mutatingwebhookconfigurations", "", "hooks"},
                      {"patch", "apiextensions.k8s.io", "customresourcedefinitions", "", "crd"},
                      {"patch", "apiregistration.k8s.io", "apiservices", "", "api"},
+                     {"create", "apiregistration.k8s.io", "apiservices", "", "v1beta1.metrics.k8s.io"},
+                     {"delete", "apiregistration.k8s.io", "apiservices", "", "v1beta1.metrics.k8s.io"},
                      {"create", "", "events", "tenant", ""}});
+  EXPECT_FALSE(permissions_.may(config_account, {"create", "apiregistration.k8s.io", "apiservices", "", "v1.apps"}));
   const Program ingress{.account = std::string(ingress_account), .watched = ingress::watched_for_ingresses()};
   run(ingress);
   judge(ingress, {{"create", "route.openshift.io", "routes", "tenant", "web-1"},

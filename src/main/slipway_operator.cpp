@@ -13,6 +13,7 @@
 #include "components/config_operator/api_render.h"
 #include "components/config_operator/operator.h"
 #include "components/config_operator/operator_render.h"
+#include "components/controller/operator_process.h"
 #include "components/dns/operator.h"
 #include "components/etcd/backup_command.h"
 #include "components/etcd/discover.h"
@@ -37,6 +38,7 @@
 #include "components/machine_config_operator/operator.h"
 #include "components/machine_config_server/bootstrap.h"
 #include "components/machine_config_server/cluster.h"
+#include "components/metrics_server/operator.h"
 #include "components/network/operator.h"
 #include "components/network/policy/agent.h"
 #include "components/node_tuning/render.h"
@@ -67,11 +69,14 @@ Result<> run_cluster_version(const components::Environment& environment, const c
   return components::cluster_version::run_start(environment, arguments, node::registry_access);
 }
 
-// The next two connect components that do not include each other, in one process.
+// The next two connect components that do not include each other, in one process each.
 Result<> run_config_operator(const components::Environment& environment, const components::Arguments& arguments) {
   const std::string space = "openshift-config-operator";
+  const std::string metrics_server = TRY(components::environment_text("METRICS_SERVER_IMAGE"));
   return components::config_operator::run_operator(
-      environment, arguments, {components::service_ca::make_operator(space), components::storage::make_operator(space)});
+      environment, arguments,
+      {components::service_ca::make_operator(space), components::storage::make_operator(space),
+       components::metrics_server::make_operator(metrics_server, space)});
 }
 
 Result<> run_certificate_recovery(const components::Environment& environment, const components::Arguments& arguments) {

@@ -243,7 +243,7 @@ def test_the_account_may_not_write_other_objects(cluster):
         found["metadata"]["annotations"] = {f"{WISH}originating-service-uid": "x"}
         found["data"]["tls.crt"] = base64.b64encode(b"y").decode()
 
-    cluster.until("the policy is in force", lambda: "may write only the Secret signing-key" in replaced("secret", "password", claim))
+    cluster.until("the policy is in force", lambda: "may write only its own Secrets" in replaced("secret", "password", claim))
     assert "may change only its own ConfigMaps" in replaced("configmap", "settings", lambda found: found["data"].update(a="c"))
     assert "may change only annotations of Services" in as_operator(
         cluster, "patch", "service", "web", "-n", "shop", "--type=merge", "-p", json.dumps({"spec": {"externalIPs": ["10.0.0.1"]}})).stderr

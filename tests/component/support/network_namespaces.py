@@ -73,8 +73,8 @@ def namespaces(tmp_path):
         yield made
 
 
-@pytest.fixture
-def own_network():
+@contextlib.contextmanager
+def in_own_network():
     """Moves this process and what it starts to a network namespace of its own, in which only "lo" is up."""
     libc = ctypes.CDLL(None, use_errno=True)
     before = os.open("/proc/self/ns/net", os.O_RDONLY)
@@ -85,3 +85,10 @@ def own_network():
     finally:
         libc.setns(before, CLONE_NEWNET)
         os.close(before)
+
+
+@pytest.fixture
+def own_network():
+    """in_own_network() for one test."""
+    with in_own_network():
+        yield

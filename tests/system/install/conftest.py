@@ -37,6 +37,7 @@ ORDER = [
     "test_rotation.py::test_lifetimes_become_short",
     "test_workers.py",
     "test_service_certificates.py",
+    "test_metrics.py",
     "test_stolen_worker.py",
     "test_docs.py",
     "test_machine_config.py",

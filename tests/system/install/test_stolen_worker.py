@@ -176,7 +176,7 @@ TLS, RIGHT = ("35", "56"), ("401", "403")
 DOORS = [
     (2379, "/health", TLS), (2379, "/v3/kv/range", TLS), (2380, "/members", TLS), (2381, "/v3/cluster/member/list", TLS), (9978, "/metrics", TLS),
     (10250, "/pods", RIGHT), (10250, "/exec/openshift-etcd/etcd-master-0/etcd?command=id&output=1", RIGHT), (10250, "/containerLogs/openshift-etcd/etcd-master-0/etcd", RIGHT),
-    (10257, "/configz", RIGHT), (10259, "/configz", RIGHT), (6443, "/metrics", RIGHT), (22623, "/config/master", ("403",)),
+    (10257, "/configz", RIGHT), (10259, "/configz", RIGHT), (6443, "/metrics", RIGHT), (9099, "/metrics", RIGHT), (22623, "/config/master", ("403",)),
 ]
 # Self reviews, which every user may create.
 SELF = {"selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"}
