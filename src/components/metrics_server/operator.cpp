@@ -80,7 +80,6 @@ std::optional<Outage> find_outage(const Snapshot& seen) {
 
 // The first start, for which the installation does not wait.
 bool is_starting(const Snapshot& seen, WallTime now) {
-  if (seen.find(kube::types::api_services, "", service_name)) return false;
   const Json* deployment = seen.find(server.type, server.space, server.name);
   if (!deployment) return true;
   const std::optional<WallTime> created = time_of(find_string(*deployment, {"metadata", "creationTimestamp"}).value_or(""));
@@ -139,8 +138,8 @@ Result<DesiredState> desired_state(const std::string& image, const Snapshot& see
       if (each.type == kube::types::api_services) each.how = DesiredObject::How::remove;
     }
   }
-  state.conditions = outage && is_starting(seen, now) ? conditions_of_start("Starting", outage->message)
-                                                      : conditions_of(outage, is_long, seen);
+  state.conditions = outage && !is_long && is_starting(seen, now) ? conditions_of_start("Starting", outage->message)
+                                                                  : conditions_of(outage, is_long, seen);
   return state;
 }
 

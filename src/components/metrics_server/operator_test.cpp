@@ -109,7 +109,8 @@ TEST(MetricsServer, IsRegisteredWhenItCanAnswer) {
   cluster.set_pods(1, created, created);
   EXPECT_EQ(cluster.registration(), DesiredObject::How::apply);
   cluster.set_served(false);
-  EXPECT_EQ(cluster.told("Progressing"), "True NotServed: APIService v1beta1.metrics.k8s.io: no answer");
+  EXPECT_EQ(cluster.told("Available"), "True Starting: APIService v1beta1.metrics.k8s.io: no answer");
+  EXPECT_EQ(cluster.told("Progressing"), "False AsExpected: ") << "the start ends with the first answer";
   cluster.set_served(true);
   EXPECT_EQ(cluster.told("Progressing"), "False AsExpected: ");
   EXPECT_EQ(cluster.told("Available"), "True AsExpected: ");
@@ -147,6 +148,8 @@ TEST(MetricsServer, IsUnavailableWhenTheApiServerGetsNoAnswer) {
   Cluster cluster;
   cluster.set_pods(1, cluster.now);
   cluster.set_served(false);
+  EXPECT_EQ(cluster.told("Available"), "True AsExpected: ");
+  EXPECT_EQ(cluster.told("Progressing"), "True NotServed: APIService v1beta1.metrics.k8s.io: no answer");
   cluster.now += outage_limit;
   EXPECT_EQ(cluster.told("Available"), "False NotServed: APIService v1beta1.metrics.k8s.io: no answer");
   EXPECT_EQ(cluster.registration(), DesiredObject::How::apply);

@@ -20,8 +20,8 @@ KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 OPEN = {
     22: "sshd: people's keys",
     2379: "etcd, for clients: a certificate of its own authority", 2380: "etcd, for members: the same", 2381: "etcd's gateway: the same",
-    9099: "metrics of operators: a token of a user with a role",
     9978: "etcd's metrics: the same",
+    9099: "metrics of operators: a token of a user with a role",
     6443: "API server: names and roles; also the proxy of the virtual address",
     10250: "kubelet: names and roles, judged by the API server",
     10256: "kube-proxy's health",
@@ -38,8 +38,7 @@ DOORS = [
     (10257, "/healthz", 200), (10257, "/metrics", 403), (10257, "/configz", 403), (10257, "/debug/pprof/", 403),
     (10259, "/healthz", 200), (10259, "/metrics", 403), (10259, "/configz", 403), (10259, "/debug/pprof/", 403),
     (2379, "/health", "certificate"), (2380, "/members", "certificate"), (2381, "/v3/cluster/member/list", "certificate"), (2381, "/debug/pprof/", "certificate"),
-    (9099, "/metrics", 401), (9099, "/", 404),
-    (9978, "/metrics", "certificate"), (9980, "/readyz", "refused"), (10255, "/pods", "refused"), (10357, "/healthz", "refused"), (10248, "/healthz", "refused"),
+    (9978, "/metrics", "certificate"), (9099, "/metrics", 401), (9099, "/", 404), (9980, "/readyz", "refused"), (10255, "/pods", "refused"), (10357, "/healthz", "refused"), (10248, "/healthz", "refused"),
     (22623, "/healthz", 200), (22623, "/config/master", 403), (22623, "/config/worker", 403), (22624, "/config/master", "refused"),
 ]
 CURL = {7: "refused", 35: "certificate", 56: "certificate"}

@@ -11,7 +11,9 @@ import re
 import urllib.parse
 
 # Events are temporary; addresses of Services are random; the others are generated on request.
-LEFT_OUT = {"events", "ipaddresses", "componentstatuses", "apiservices", "nodemetrics", "podmetrics"}
+LEFT_OUT = {"events", "ipaddresses", "componentstatuses", "apiservices"}
+# Measurements have the names of what is measured, and are there a minute later.
+LEFT_OUT_GROUPS = {"metrics.k8s.io"}
 OWN_SPACES = re.compile(r"recorder")
 # Folders of machines with configuration. Programs write their own data elsewhere.
 FOLDERS = ["/etc", "/opt", "/root", "/usr/local/bin", "/var/lib/kubelet/pki"]
@@ -76,7 +78,7 @@ def members(installation):
 
 
 def resource_types(api):
-    groups = [f"/apis/{group['preferredVersion']['groupVersion']}" for group in api.get("/apis")["groups"]]
+    groups = [f"/apis/{group['preferredVersion']['groupVersion']}" for group in api.get("/apis")["groups"] if group["name"] not in LEFT_OUT_GROUPS]
     for path in ["/api/v1", *groups]:
         for resource in api.get(path)["resources"]:
             if "list" in resource["verbs"] and resource["name"] not in LEFT_OUT:
