@@ -16,12 +16,10 @@ sys.path.append(str(HERE.parents[0] / "support"))
 import config_operator  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
 from network_namespaces import in_own_network  # noqa: E402
+from openshift_api import crd_paths  # noqa: E402
 from programs import free_port  # noqa: E402
 
 BIN, PAYLOAD = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve(), pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
-TYPES = ["operator/v1/zz_generated.crd-manifests/0000_50_service-ca_02_servicecas.crd.yaml",
-         "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml",
-         "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml"]
 MANIFESTS = [*config_operator.MANIFESTS, "0000_50_service-ca_03_cr", "0000_50_service-ca_07_clusteroperator",
              *(f"0000_50_metrics-server_{name}" for name in ("03_rbac", "05_network-policy", "05_service", "07_clusteroperator")),
              *(f"0000_80_machine-config_03_server_{name}" for name in ("1_account", "2_role", "3_binding")), "0000_80_machine-config_05_metrics-service"]
@@ -119,7 +117,7 @@ def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("metrics")
     (folder / "machine-config-server").symlink_to(BIN / "slipway-operator")
     with in_own_network(), Cluster(folder) as plane:
-        plane.install_types(TYPES)
+        plane.install_types(crd_paths(["_servicecas.", "_clusteroperators.", "_clusterversions-"]))
         plane.apply(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in SPACES))
         plane.install_manifests(MANIFESTS)
         # In place of kube-proxy.

@@ -1,4 +1,4 @@
-"""Tests every flag that slipway passes to Kubernetes and etcd with the programs of the payload.
+"""Tests every flag that slipway passes to Kubernetes, etcd and metrics-server with the programs of the payload.
 
 flags.tsv lists the flags and variables of OpenShift's manifests and scripts with the expected result: `known`, or `gone` with what slipway
 does instead. Its column `source` names the OpenShift repository that uses the flag, or slipway for a program that OpenShift does not run.
@@ -53,7 +53,7 @@ def run(command, environment=None):
 
 def command_of(payload, program):
     words = program.split()
-    if words[0] in ("etcd", "etcdctl"):
+    if words[0] in ("etcd", "etcdctl", "metrics-server"):
         return [payload / words[0], *words[1:]]
     return [payload / "hyperkube", *words]
 

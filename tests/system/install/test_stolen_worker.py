@@ -23,7 +23,7 @@ OPERATORS = "openshift-kube-apiserver-operator"
 STORAGE = "openshift-cluster-storage-operator"
 CONTROL_PLANE = ("openshift-etcd", "openshift-kube-apiserver", "openshift-kube-controller-manager", "openshift-kube-scheduler")
 KEEPERS = ("kube-system", "openshift-config", "openshift-config-managed", "openshift-machine-config-operator", "openshift-cluster-machine-approver",
-           "openshift-kube-apiserver-operator", "openshift-etcd-operator", "openshift-ingress-operator")
+           "openshift-kube-apiserver-operator", "openshift-etcd-operator", "openshift-ingress-operator", "openshift-metrics-server")
 
 
 def note(key, value="stolen"):
@@ -140,6 +140,10 @@ ATTEMPTS = [
     ("order the removal of volumes", "POST", f"{SPACES}/{STORAGE}/configmaps", {"metadata": {"name": "wanted-stolen"}, "data": {"volumes": "{}"}}, None),
     ("get the pods of another machine's volumes", "PATCH", f"{NODES}/{WORKER}", {"metadata": {"labels": {"kubernetes.io/hostname": MASTER}}}, MERGE),
     ("make local volumes the default of nobody", "PATCH", "/apis/storage.k8s.io/v1/storageclasses/local", note("stolen"), MERGE),
+    # Metrics.
+    ("see the load of all pods", "GET", "/apis/metrics.k8s.io/v1beta1/pods", None, None),
+    ("answer instead of metrics-server", "PATCH", "/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io", {"spec": {"service": {"name": "stolen"}}}, MERGE),
+    ("get a token of metrics-server", "POST", f"{SPACES}/openshift-metrics-server/serviceaccounts/metrics-server/token", {"spec": {}}, None),
     # Settings of operators.
     ("change what the API server does", "PATCH", "/apis/operator.openshift.io/v1/kubeapiservers/cluster", {"spec": {"logLevel": "TraceAll"}}, MERGE),
     ("say that it runs etcd", "PATCH", "/apis/operator.openshift.io/v1/etcds/cluster/status", note("stolen"), MERGE),
