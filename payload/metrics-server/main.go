@@ -15,12 +15,14 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/pkg/version"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 	"k8s.io/component-base/logs"
 
 	"sigs.k8s.io/metrics-server/cmd/metrics-server/app/options"
@@ -28,6 +30,10 @@ import (
 
 // longestAnswer is a multiple of what the kubelet of a node with 500 pods of ten containers reports.
 const longestAnswer = 16 << 20
+
+// The client certificate is read again after this time, not after client-go's five minutes: certificates may live as short as
+// docs/lifetimes.md allows.
+const certificateRefresh = 10 * time.Second
 
 // limited is a body that ends with an error after longestAnswer bytes.
 type limited struct {
@@ -113,6 +119,7 @@ func newCommand(stop <-chan struct{}) *cobra.Command {
 }
 
 func main() {
+	transport.CertCallbackRefreshDuration = certificateRefresh
 	logs.InitLogs()
 	defer logs.FlushLogs()
 	if err := newCommand(genericapiserver.SetupSignalHandler()).Execute(); err != nil {

@@ -26,6 +26,8 @@ def families():
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # connections stay open, as those of kubelets
+
     def do_GET(self):
         subject = dict(part for parts in self.connection.getpeercert()["subject"] for part in parts)
         print(self.path, subject["commonName"], self.headers.get("Authorization"), flush=True)

@@ -65,6 +65,13 @@ class Cluster(ControlPlane):
         run("openssl", "x509", "-req", "-in", path.with_suffix(".csr"), "-CA", self.folder / f"{authority}.crt", "-CAkey", self.folder / f"{authority}.key",
             "-CAcreateserial", "-days", "1", "-extfile", path.with_suffix(".ext"), "-out", path.with_suffix(".crt"))
 
+    def show(self, name):
+        """The Secret with a client certificate, as the kube-apiserver operator writes it."""
+        data = {f"tls.{part}": base64.b64encode((self.folder / f"{name}.{part}").read_bytes()).decode() for part in ("crt", "key")}
+        self.apply({"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "data": data,
+                    "metadata": {"name": "metrics-server-client-cert-key", "namespace": "openshift-config-managed"}})
+        return data
+
     def until(self, what, ready):
         return super().until("operator", what, ready)
 
@@ -125,13 +132,11 @@ def cluster(tmp_path_factory):
         for address in (plane.service, *(address for _, address in NODES.values())):
             run("ip", "address", "add", f"{address}/32", "dev", "lo")
         # What the cluster-version operator and the kube-apiserver operator create.
-        shown = {f"tls.{part}": base64.b64encode((folder / f"system:openshift-metrics-server.{part}").read_bytes()).decode() for part in ("crt", "key")}
+        plane.show("system:openshift-metrics-server")
         plane.apply({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion", "metadata": {"name": "version"},
                      "spec": {"clusterID": "0ad1d1a1-0000-4000-8000-000000000000"}},
                     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kubelet-serving-ca", "namespace": "openshift-config-managed"},
-                     "data": {"ca-bundle.crt": (folder / "kubelets.crt").read_text()}},
-                    {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "data": shown,
-                     "metadata": {"name": "metrics-server-client-cert-key", "namespace": "openshift-config-managed"}})
+                     "data": {"ca-bundle.crt": (folder / "kubelets.crt").read_text()}})
         plane.set_history("Partial")
         config_operator.start(plane, BIN / "slipway-operator")
         yield plane
@@ -257,6 +262,15 @@ def test_kubelets_get_a_certificate_and_no_token(cluster):
     for who in (user, account):
         for asked in (("create", "nodes", "proxy"), ("get", "nodes", "proxy"), ("get", "nodes", "log"), ("get", "secrets"), ("create", "pods")):
             assert not may(who, *asked), (who, asked)
+
+
+def test_a_replaced_certificate_is_used_within_seconds(cluster):
+    """The certificate may live for five minutes only (docs/lifetimes.md)."""
+    cluster.sign("clients", "replaced", "extendedKeyUsage=clientAuth")
+    shown = cluster.show("replaced")
+    cluster.until("the copy", lambda: cluster.get("secret", "metrics-server-client-cert-key", "-n", SERVER)["data"] == shown)
+    cluster.mounted("secret", "metrics-server-client-cert-key", SERVER)
+    cluster.wait("metrics-server", lambda: "/metrics/resource replaced None" in cluster.log("worker-0"))
 
 
 def test_it_does_not_start_with_a_token_only(cluster):
