@@ -63,7 +63,7 @@ def space(installed):
         yield SPACE
     finally:
         installed.kubectl("delete", "clusterrolebinding", "metrics-test", "--ignore-not-found")
-        installed.kubectl("delete", "namespace", SPACE, "--wait=false")
+        installed.kubectl("delete", "namespace", SPACE)
 
 
 def test_the_operator_is_content(installed):

@@ -71,12 +71,14 @@ def test_lifetimes_become_short(rotation):
 
 
 def test_every_certificate_is_replaced_and_no_call_refused(installed, rotation):
-    while left := rotation.left():
-        assert host_clock.now() - rotation.begun < LIMIT, f"still the first ones: {left}"
-        time.sleep(5)
-    installed.wait_until("the API server shows another certificate", lambda: serial(installed.api.certificate(), "DER") != rotation.served, limit=180)
+    try:
+        while left := rotation.left():
+            assert host_clock.now() - rotation.begun < LIMIT, f"still the first ones: {left}"
+            time.sleep(5)
+        installed.wait_until("the API server shows another certificate", lambda: serial(installed.api.certificate(), "DER") != rotation.served, limit=180)
+    finally:
+        rotation.end()
     print(f"\n{len(rotation.first)} certificates within {time.time() - rotation.begun_at:.0f} s; {installed.recorder.summary()}")
     refused = installed.recorder.refused_since(rotation.begun_at)
     assert not refused or rotation.span.excuses(f"{len(refused)} calls refused while certificates were replaced"), installed.explain(refused)
     assert installed.recorder.check() == []
-    rotation.end()
