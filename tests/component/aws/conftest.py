@@ -13,6 +13,9 @@ from pypi_packages import use_packages  # noqa: E402
 
 use_packages(pathlib.Path(__file__).with_name("requirements.txt"))
 
+# Otherwise moto makes hundreds of images with a snapshot each, and looks through them in many calls.
+os.environ["MOTO_AMIS_PATH"] = str(pathlib.Path(__file__).with_name("amis.json"))
+
 from cloud import Cloud  # noqa: E402
 
 
