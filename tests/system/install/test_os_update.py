@@ -7,7 +7,7 @@ import host_clock
 import pytest
 from os_images import layer, new_layout
 from test_hand_over import condition
-from test_machine_config import GROUP, ask, as_it_was, booted, is_updated, machine_config, message, note, nodes_of, pool, target, watch_roll_out, workers  # noqa: F401
+from test_machine_config import GROUP, ask, as_it_was, booted, machine_config, message, note, pool, target, watch_roll_out, workers  # noqa: F401
 
 NAME = "registry.example.com/team/os"
 MARKER = "/usr/share/slipway-test-os"
