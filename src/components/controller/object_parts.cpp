@@ -18,4 +18,9 @@ JsonObject reduced(const Json& object, std::initializer_list<std::string_view> m
 
 bool is_terminating(const Json& object) { return find(object, {"metadata", "deletionTimestamp"}) != nullptr; }
 
+std::optional<WallTime> time_of(const Json& value, std::initializer_list<std::string_view> keys) {
+  const Result<WallTime> time = parse_rfc3339(find_string(value, keys).value_or(""));
+  return time.ok() ? std::optional(time.value()) : std::nullopt;
+}
+
 }  // namespace slipway::components

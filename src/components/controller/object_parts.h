@@ -2,8 +2,10 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/time.h"
 
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 namespace slipway::components {
@@ -16,5 +18,8 @@ JsonObject reduced(const Json& object, std::initializer_list<std::string_view> m
 
 // Whether it was deleted and exists only until its finalizers are gone or its grace period is over.
 bool is_terminating(const Json& object);
+
+// An RFC 3339 time of an object. Empty if it is missing or invalid.
+std::optional<WallTime> time_of(const Json& value, std::initializer_list<std::string_view> keys);
 
 }  // namespace slipway::components

@@ -3,6 +3,7 @@
 #include "base/flags.h"
 #include "base/text.h"
 #include "components/controller/certificate_rotation.h"
+#include "components/controller/object_parts.h"
 #include "components/etcd/backups.h"
 #include "components/etcd/certificates.h"
 #include "components/etcd/facts.h"

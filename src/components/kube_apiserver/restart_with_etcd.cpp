@@ -1,6 +1,7 @@
 #include "components/kube_apiserver/restart_with_etcd.h"
 
 #include "components/controller/conditions.h"
+#include "components/controller/object_parts.h"
 #include "components/controller/operand.h"
 #include "components/kube_apiserver/certificates.h"
 #include "components/static_pod/node_state.h"

@@ -1,5 +1,6 @@
 #include "components/metrics_server/operator.h"
 
+#include "components/controller/object_parts.h"
 #include "components/render/document.h"
 #include "components/workload/workload.h"
 #include "kube/conditions.h"
@@ -50,16 +51,11 @@ struct Outage {
   bool has_pod = false;
 };
 
-std::optional<WallTime> time_of(std::string_view text) {
-  const Result<WallTime> parsed = parse_rfc3339(text);
-  return parsed.ok() ? std::optional(parsed.value()) : std::nullopt;
-}
-
 // When Available became false; without that condition, when the object was created. Empty if Available is true.
 std::optional<WallTime> unavailable_since(const Json& object) {
   if (kube::condition_status(object, "Available") == "True") return std::nullopt;
-  const std::string_view changed = kube::condition_text(object, "Available", "lastTransitionTime");
-  return time_of(changed.empty() ? find_string(object, {"metadata", "creationTimestamp"}).value_or("") : changed);
+  const Json* condition = kube::find_condition(object, "Available");
+  return condition ? time_of(*condition, {"lastTransitionTime"}) : time_of(object, {"metadata", "creationTimestamp"});
 }
 
 // Empty: there are metrics.
@@ -82,7 +78,7 @@ std::optional<Outage> find_outage(const Snapshot& seen) {
 bool is_starting(const Snapshot& seen, WallTime now) {
   const Json* deployment = seen.find(server.type, server.space, server.name);
   if (!deployment) return true;
-  const std::optional<WallTime> created = time_of(find_string(*deployment, {"metadata", "creationTimestamp"}).value_or(""));
+  const std::optional<WallTime> created = time_of(*deployment, {"metadata", "creationTimestamp"});
   return created && now < *created + outage_limit;
 }
 

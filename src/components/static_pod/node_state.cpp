@@ -1,6 +1,7 @@
 #include "components/static_pod/node_state.h"
 
 #include "base/number.h"
+#include "components/controller/object_parts.h"
 #include "kube/conditions.h"
 
 #include <algorithm>
@@ -93,11 +94,6 @@ Milliseconds retry_pause(int failures) {
 WallTime retry_time(const NodeStatus& status) {
   const Result<WallTime> failed = parse_rfc3339(status.last_failed_time);
   return (failed.ok() ? failed.value() : WallTime{}) + retry_pause(status.last_failed_count);
-}
-
-std::optional<WallTime> time_of(const Json& value, std::initializer_list<std::string_view> keys) {
-  const Result<WallTime> time = parse_rfc3339(find_string(value, keys).value_or(""));
-  return time.ok() ? std::optional(time.value()) : std::nullopt;
 }
 
 }  // namespace slipway::components

@@ -42,7 +42,4 @@ Milliseconds retry_pause(int failures);
 // When the last failed revision of a node is tried again.
 WallTime retry_time(const NodeStatus& status);
 
-// An RFC 3339 time of an object. Empty if it is missing or invalid.
-std::optional<WallTime> time_of(const Json& value, std::initializer_list<std::string_view> keys);
-
 }  // namespace slipway::components

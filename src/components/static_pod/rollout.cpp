@@ -1,6 +1,7 @@
 #include "components/static_pod/rollout.h"
 
 #include "components/controller/masters.h"
+#include "components/controller/object_parts.h"
 #include "components/static_pod/node_state.h"
 #include "components/static_pod/rollout_report.h"
 #include "kube/conditions.h"
